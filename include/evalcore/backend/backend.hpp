@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::backend {
+
+enum class ability : std::uint8_t { unknown, no, yes };
+
+/// Who answers. `identity` holds what an answer may depend on (selector, dialect, model id, model file
+/// hash, server build, template hash); never a URL, port or key.
+struct info {
+  std::string selector;
+  std::string dialect;
+  std::string model;
+  std::map<std::string, std::string> identity;
+  std::optional<std::uint32_t> slots;             ///< Requests that it computes side by side.
+  std::optional<std::uint64_t> context_per_slot;  ///< Tokens, prompt and answer together.
+};
+
+struct capabilities {
+  ability tokenize = ability::unknown;           ///< tokenize() gives what the model sees.
+  ability slot_pinning = ability::unknown;       ///< hints.slot is honoured; the cache is per slot.
+  ability share_prefix = ability::unknown;       ///< share_prefix() copies one slot's cache to others.
+  ability tools = ability::unknown;              ///< Declared tools reach the model.
+  ability cached_tokens = ability::unknown;      ///< Replies say how many prompt tokens were cached.
+};
+
+/// Where one request reports. All calls come on the loop; exactly one on_end, after which there are none.
+class sink {
+ public:
+  virtual ~sink() = default;
+  virtual void on_first_token(instant now) { static_cast<void>(now); }
+  virtual void on_text(std::string_view delta) { static_cast<void>(delta); }
+  virtual void on_end(result<chat::reply> outcome) = 0;
+};
+
+using ticket = std::uint64_t;
+using token = std::int32_t;
+
+/// A model behind an interface: a local server, a paid API, an in-process engine, a script.
+/// Lives on the loop: every call is made there, every callback comes there, never before the call returns.
+class backend {
+ public:
+  virtual ~backend() = default;
+
+  [[nodiscard]] virtual const info& about() const = 0;
+  [[nodiscard]] virtual capabilities can() const = 0;
+
+  /// Sends one request. Failures to send come through the sink.
+  virtual ticket start(const chat::request& request, std::shared_ptr<sink> to) = 0;
+  /// Suppresses output at once; the sink gets on_end(cancelled) unless it has ended. Idempotent.
+  virtual void cancel(ticket which) = 0;
+
+  /// The tokens that the model will see for this request's prompt. Errors: unsupported.
+  virtual void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done);
+  /// Copies what slot `from` holds into each of `to`, so that they need not compute it again.
+  /// Errors: unsupported.
+  virtual void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
+                            std::function<void(result<void>)> done);
+  /// Whether declared tools change what the model sees: true, false (dropped silently), or an error.
+  virtual void check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done);
+};
+
+}  // namespace evalcore::backend

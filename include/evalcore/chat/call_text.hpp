@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+
+namespace evalcore::chat {
+
+struct python_call;
+
+/// A value as a Python call expression spells it: what JSON has, plus what a checker must tell apart
+/// (tuple from list, 5 from 5.0, True from 1) and calls as arguments.
+class python_value {
+ public:
+  struct none {
+    friend bool operator==(none, none) = default;
+  };
+  struct tuple {
+    std::vector<python_value> elements;
+    friend bool operator==(const tuple&, const tuple&) = default;
+  };
+  struct list {
+    std::vector<python_value> elements;
+    friend bool operator==(const list&, const list&) = default;
+  };
+  struct dict {
+    std::vector<std::pair<python_value, python_value>> items;  ///< In order; a repeated key stands once.
+    friend bool operator==(const dict&, const dict&) = default;
+  };
+  /// An integer beyond 64 bits, as its decimal digits.
+  struct big_int {
+    std::string digits;
+    friend bool operator==(const big_int&, const big_int&) = default;
+  };
+  using variant = std::variant<none, bool, std::int64_t, big_int, double, std::string, list, tuple, dict>;
+
+  python_value() = default;
+  python_value(variant state) : state(std::move(state)) {}  // NOLINT: implicit by design
+
+  variant state;
+  friend bool operator==(const python_value&, const python_value&) = default;
+};
+
+/// f(a=1, b="x"): the dotted name and the keyword arguments in order. Positional arguments are dropped,
+/// as BFCL's decoder does.
+struct python_call {
+  std::string name;
+  std::vector<std::pair<std::string, python_value>> arguments;
+};
+
+/// Reads `[f(a=1), g.h(b="x")]` or a single call, the way BFCL's prompting mode reads an answer: back
+/// ticks, blanks and newlines around it are stripped, missing outer brackets are supplied, anything that
+/// is not a list of calls is an error (bad_reply: the model did not give a call).
+[[nodiscard]] result<std::vector<python_call>> decode_calls(std::string_view text);
+
+/// Native tool calls in the same form, arguments parsed from their JSON text; empty or absent arguments
+/// are an empty object. Errors: bad_reply when the text is not a JSON object.
+[[nodiscard]] result<std::vector<python_call>> calls_from_native(const std::vector<tool_call>& calls);
+
+/// JSON as Python's json.loads gives it.
+[[nodiscard]] python_value from_json(const json::value& value);
+/// A dict of arguments as JSON text; a tuple becomes an array.
+[[nodiscard]] json::value to_json(const python_value& value);
+/// Python's repr(), for messages.
+[[nodiscard]] std::string repr(const python_value& value);
+
+}  // namespace evalcore::chat

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::chat {
+
+enum class finish_reason : std::uint8_t { stop, length, tool_calls, content_filter, other };
+
+[[nodiscard]] std::string_view name(finish_reason why) noexcept;
+
+/// Token counts as the backend reports them. Absent is unknown, never 0.
+struct usage {
+  std::optional<std::uint64_t> prompt_tokens;  ///< Cached ones included, whatever the backend's habit.
+  std::optional<std::uint64_t> cached_tokens;  ///< Of the prompt, how many were not computed again.
+  std::optional<std::uint64_t> completion_tokens;
+  std::optional<std::uint64_t> reasoning_tokens;
+};
+
+/// Measured by evalcore from the dispatch of the request; absent where it was not seen (a reply that was
+/// not streamed has no first token).
+struct timing {
+  std::optional<duration> first_token;  ///< TTFT: the first delta that carries text, reasoning or a call.
+  std::optional<duration> total;
+};
+
+/// A whole answer. Ending by length is an answer, not an error.
+struct reply {
+  std::string text;
+  std::string reasoning;
+  std::vector<tool_call> calls;
+  finish_reason finish = finish_reason::other;
+  std::string finish_raw;  ///< The backend's own word.
+  std::string model;       ///< As the backend names itself.
+  chat::usage usage;
+  chat::timing timing;
+  std::vector<std::string> dropped;  ///< Fields of the request that the backend cannot honour.
+};
+
+}  // namespace evalcore::chat

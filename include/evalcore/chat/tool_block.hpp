@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::chat {
+
+/// The tools as text for a system turn, for models whose template knows no tools, in the style of BFCL's
+/// prompting mode: what to do, the answer format `[f(a=1, b=2), g()]`, and one JSON object per tool.
+[[nodiscard]] std::string render_tool_block(const std::vector<tool>& tools);
+
+/// The same request with the block in front of the system turn (which is made when there is none) and no
+/// declared tools. Native calls in the history become their text form.
+[[nodiscard]] request with_tools_as_text(const request& original);
+
+}  // namespace evalcore::chat

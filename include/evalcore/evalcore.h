@@ -1,0 +1,8 @@
+#ifndef EVALCORE_H
+#define EVALCORE_H
+
+/** The C ABI of evalcore. Strict C99; every name begins with evc_ or EVC_. */
+
+#include <evalcore/c/abi.h>
+
+#endif

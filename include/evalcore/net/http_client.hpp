@@ -1,0 +1,87 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/limits.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/net/url.hpp>
+
+namespace evalcore::net {
+
+/// How long each part may take. The clock of `attempt` starts when the exchange is started, not while it
+/// is queued elsewhere. Zero: no bound.
+struct deadlines {
+  duration connect = std::chrono::seconds(5);       ///< Resolve, connect.
+  duration first_byte = std::chrono::seconds(600);  ///< Request written to first byte of the answer.
+  duration idle = std::chrono::seconds(120);        ///< Between two reads of the answer.
+  duration attempt = std::chrono::seconds(900);     ///< The whole exchange.
+};
+
+struct http_request {
+  std::string method = "POST";
+  std::string target;  ///< Path and query.
+  std::vector<std::pair<std::string, std::string>> headers;  ///< Host, length and connection are added.
+  std::string body;
+  net::deadlines deadlines;
+};
+
+struct http_head {
+  int status = 0;
+  std::vector<std::pair<std::string, std::string>> headers;
+
+  /// The first header of that name, case-insensitive; empty when absent.
+  [[nodiscard]] std::string_view header(std::string_view name) const noexcept;
+};
+
+/// Where an exchange reports. All calls come on the loop; exactly one on_end, after which there are none.
+class http_sink {
+ public:
+  virtual ~http_sink() = default;
+  virtual void on_head(const http_head& head) = 0;
+  /// A piece of the body with any chunking removed; valid during the call. `now` is when it was read.
+  virtual void on_body(std::string_view piece, instant now) = 0;
+  /// Success means that the body ended as its framing promised.
+  virtual void on_end(result<void> outcome) = 0;
+};
+
+struct http_limits {
+  std::uint64_t header_bytes = limits::header_bytes;
+  std::uint64_t header_count = limits::header_count;
+  std::uint64_t body_bytes = limits::body_bytes;
+};
+
+/// An HTTP/1.1 client for one origin, with kept-alive connections.
+///
+/// A connection that the server closed while it was idle is noticed on reuse and the request is sent once
+/// more on a new one, provided that no byte of an answer was seen. Redirects are not followed: a 3xx is an
+/// answer like any other. TLS is not built in yet: an https origin ends in `unsupported`.
+///
+/// Lives on the loop: construct, use and destroy it there. Destroying it ends open exchanges with `closed`.
+class http_client {
+ public:
+  using exchange_id = std::uint64_t;
+
+  http_client(loop& owner, url origin, http_limits bounds = {});
+  ~http_client();
+  http_client(const http_client&) = delete;
+  http_client& operator=(const http_client&) = delete;
+
+  /// Never calls the sink before it returns.
+  exchange_id start(http_request request, std::shared_ptr<http_sink> sink);
+  /// Closes the socket; the sink gets on_end(cancelled) unless it has ended. Idempotent.
+  void cancel(exchange_id id);
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace evalcore::net

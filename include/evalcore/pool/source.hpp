@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::pool {
+
+using item_id = std::uint64_t;
+
+/// One request to send.
+struct work {
+  item_id id = 0;
+  chat::request request;
+};
+/// Copy one slot's cache into others (backend::share_prefix), then ask again.
+struct share_prefix {
+  std::uint32_t from = 0;
+  std::vector<std::uint32_t> to;
+};
+/// Nothing now; the pool asks again after the next first token, end or share.
+struct hold {};
+/// Nothing any more.
+struct exhausted {};
+using pull = std::variant<work, share_prefix, hold, exhausted>;
+
+/// Where the pool takes its requests from, one at a time and only when there is room, so that a suite of a
+/// million items costs what is in flight. All calls come on the loop.
+///
+/// A source that answers `hold` while nothing is in flight would wait for ever; the pool ends such a run
+/// with `internal`.
+class source {
+ public:
+  virtual ~source() = default;
+  virtual pull next() = 0;
+  virtual void on_first_token(item_id id) { static_cast<void>(id); }
+  virtual void on_end(item_id id, const result<chat::reply>& outcome) = 0;
+  virtual void on_shared(const result<void>& outcome) { static_cast<void>(outcome); }
+};
+
+}  // namespace evalcore::pool

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <evalcore/base/result.hpp>
+
+namespace evalcore::run {
+
+/// One line of an EvalCompare.Row file: one metric of one task of one model.
+struct row {
+  bool baseline = false;
+  std::optional<std::string> harness_version;
+  std::string metric;
+  std::string model_name;
+  std::string model_path;
+  std::optional<std::int64_t> model_step;
+  std::uint64_t n_examples = 0;
+  std::string run_id;  ///< Upper-case UUID.
+  double score = 0;
+  std::optional<std::string> subtask;
+  std::string task;
+  std::string timestamp;  ///< ISO-8601, UTC, whole seconds, "Z".
+  double wall_seconds = 0;
+};
+
+/// The line as Foundation's JSONEncoder writes it: keys sorted, "/" as "\/", absent keys left out,
+/// integral doubles without a fraction; ends in a newline.
+[[nodiscard]] std::string to_line(const row& one);
+
+/// Writes through a temporary name and a rename, so that a reader never sees half a file.
+[[nodiscard]] result<void> write_file_atomically(const std::string& path, const std::string& bytes);
+
+}  // namespace evalcore::run

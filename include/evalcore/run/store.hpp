@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/score/scorer.hpp>
+
+namespace evalcore::run {
+
+/// SHA-256(suite hash, item id, epoch, scorer): what is scored.
+[[nodiscard]] std::string item_key(const std::string& suite_hash, const std::string& item_id,
+                                   std::uint32_t epoch, const std::string& scorer);
+/// SHA-256(backend identity, model, canonical request, epoch): what is asked of whom.
+[[nodiscard]] std::string cache_key(const std::map<std::string, std::string>& identity,
+                                    const std::string& model, const std::string& canonical_request,
+                                    std::uint32_t epoch);
+
+/// One item's keys.
+struct item_record {
+  std::string item_key;
+  std::string cache_key;
+  std::string item_id;
+  std::uint32_t epoch = 0;
+};
+
+/// What is known of one run, for a person and for resume.
+struct run_record {
+  std::string run_id;                           ///< Upper-case UUID.
+  std::string suite_path;
+  std::string suite_hash;
+  std::map<std::string, std::string> identity;  ///< backend::info::identity.
+  std::string options_json;                     ///< As given, without secrets.
+  std::string plan_json;
+  std::int64_t started_unix_ms = 0;
+};
+
+struct attempt_record {
+  std::int64_t started_unix_ms = 0;
+  std::optional<evalcore::error> failure;       ///< Empty: it gave the reply.
+  std::optional<std::uint64_t> predicted_cached_tokens;
+  std::optional<std::uint32_t> slot;
+};
+
+/// A finished item as it is read back.
+struct stored_reply {
+  chat::reply reply;
+  std::optional<score::verdict> verdict;
+  std::optional<std::uint64_t> predicted_cached_tokens;
+};
+
+/// The run store: one SQLite file in WAL mode that a kill -9 cannot hurt. Each reply is committed as it
+/// arrives (synchronous=NORMAL) and carries a checksum that is verified on read; sync() makes what was
+/// committed safe against a power loss.
+///
+/// One process writes at a time: a second open() is refused with `busy`, naming the mend. The file is
+/// created 0600. Threads: one at a time.
+class store {
+ public:
+  /// Opens or creates. Errors: busy, storage (no such folder, read-only, not a store, a newer version).
+  [[nodiscard]] static result<store> open(const std::string& path);
+  ~store();
+  store(store&&) noexcept;
+  store& operator=(store&&) noexcept;
+
+  /// Begins a run: its record is written, and what earlier processes left in flight is counted.
+  result<void> begin_run(const run_record& run);
+  /// The item goes out: an open attempt that a crash leaves behind is `possibly paid twice`.
+  result<void> begin_attempt(const item_record& item, const attempt_record& attempt);
+  /// Commits the reply, its score and the end of its attempt in one transaction.
+  result<void> put_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply,
+                         const score::verdict& verdict);
+  /// Commits a failed attempt; the item stays open and is run again on resume.
+  result<void> put_failure(const item_record& item, const attempt_record& attempt);
+  /// Replaces the score of a stored reply.
+  result<void> put_verdict(const std::string& item_key, const score::verdict& verdict);
+  result<void> finish_run(const std::string& run_id, const std::string& summary_json);
+
+  /// The reply of this item if both keys match; nothing when it has none. Errors: storage when the stored
+  /// bytes do not match their checksum.
+  [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
+  /// Items whose attempt was open when an earlier process ended without a reply to show for it.
+  [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;
+
+  /// Flushes what was committed to the disk.
+  result<void> sync();
+
+ private:
+  struct impl;
+  explicit store(std::unique_ptr<impl> state);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace evalcore::run

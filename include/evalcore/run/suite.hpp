@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::run {
+
+/// One item, ready to send and to score.
+struct item {
+  std::string id;
+  chat::request request;
+  json::value target;
+  std::string scorer;    ///< "exact" unless the suite says otherwise; "bfcl" for BFCL files.
+  std::string category;  ///< BFCL category, or the line's `category`, or empty.
+  std::size_t line = 0;  ///< 1-based, in its file.
+};
+
+/// A suite on disk: every line is checked when it is opened, kept as an offset and read again when it is
+/// asked for, so that memory does not grow with the bodies.
+///
+/// Formats, plain or gzipped (told by content, not by name): plain JSONL with `id`, `messages` or
+/// `prompt`, and optionally `tools`, `target`, `scorer`, `category`, `params`; BFCL v4 files
+/// (`BFCL_v4_<category>.json`), whose answers stand in `possible_answer/` beside them or at the path given.
+///
+/// Threads: get() from any, several at once.
+class suite {
+ public:
+  /// Errors: not_found, storage, bad_suite (file, line number and what is missing).
+  [[nodiscard]] static result<suite> open(const std::string& path, const std::string& answers_path = {});
+
+  ~suite();
+  suite(suite&&) noexcept;
+  suite& operator=(suite&&) noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept;
+  [[nodiscard]] result<item> get(std::size_t index) const;
+  /// The id alone, without reading the body again.
+  [[nodiscard]] const std::string& id(std::size_t index) const noexcept;
+
+  [[nodiscard]] const std::string& path() const noexcept;
+  /// "bfcl" for BFCL files, else the file's name without its endings.
+  [[nodiscard]] const std::string& task() const noexcept;
+  /// SHA-256 of the uncompressed bytes of all files of the suite.
+  [[nodiscard]] const std::string& hash() const noexcept;
+
+ private:
+  struct impl;
+  explicit suite(std::unique_ptr<impl> state);
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace evalcore::run

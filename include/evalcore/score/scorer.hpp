@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::score {
+
+/// What a scorer may look at besides the reply. Views are valid during the call.
+struct task {
+  const json::value* target = nullptr;        ///< The suite's `target`, never null.
+  const std::vector<chat::tool>* tools = nullptr;
+  std::string_view category;                  ///< "live_multiple", or empty.
+};
+
+/// The outcome of scoring one reply. `unscored` means that the checker failed, not the model: what the
+/// model did itself (no parsable answer, cut by length, a refusal) is scored, and wrong.
+struct verdict {
+  bool scored = false;
+  double value = 0;        ///< 0 … 1; only when scored.
+  std::string extracted;   ///< What was compared, for a person.
+  std::string reason;      ///< Why it is wrong, or why it is unscored; empty when right.
+};
+
+/// A pure function of (task, reply); may be called from several threads at once.
+class scorer {
+ public:
+  virtual ~scorer() = default;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
+  /// The name under which the mean of the values is reported, e.g. "accuracy".
+  [[nodiscard]] virtual std::string_view metric() const noexcept = 0;
+  /// Checks an item's target before anything is sent. Errors: bad_suite, saying what the target lacks.
+  [[nodiscard]] virtual result<void> check(const task& what) const = 0;
+  [[nodiscard]] virtual verdict score(const task& what, const chat::reply& answer) const = 0;
+};
+
+/// "exact", "numeric", "bfcl". Errors: not_found, naming the choices.
+[[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
+[[nodiscard]] std::vector<std::string_view> scorer_names();
+
+}  // namespace evalcore::score

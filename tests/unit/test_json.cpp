@@ -1,0 +1,62 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include <evalcore/base/json.hpp>
+
+using namespace evalcore;
+
+namespace {
+json::value read(std::string_view text) {
+  auto value = json::parse(text);
+  REQUIRE_MESSAGE(value, std::string(text));
+  return *std::move(value);
+}
+}  // namespace
+
+TEST_CASE("what a score depends on survives a round trip") {
+  // Each right side is what Python 3.11's json.dumps(json.loads(x), separators=(',', ':'),
+  // ensure_ascii=False) prints.
+  CHECK(json::to_text(read(R"({"b":1,"a":2})")) == R"({"b":1,"a":2})");
+  CHECK(json::to_text(read("[5,5.0,-0.0,1e3,0.1,1e-7]")) == "[5,5.0,-0.0,1000.0,0.1,1e-07]");
+  CHECK(json::to_text(read("[9223372036854775807,18446744073709551615]")) ==
+        "[9223372036854775807,18446744073709551615]");
+  CHECK(json::to_text(read(R"(["\u00e9\n\"\\/"])")) == "[\"é\\n\\\"\\\\/\"]");
+  CHECK(json::to_text(read(R"([null,true,false,{},[]])")) == "[null,true,false,{},[]]");
+}
+
+TEST_CASE("python's default text") {
+  CHECK(json::to_python_text(read(R"({"a":[1,2.0],"é":"😀"})")) ==
+        R"({"a": [1, 2.0], "\u00e9": "\ud83d\ude00"})");
+}
+
+TEST_CASE("the last of two equal keys wins, in the place of the first") {
+  CHECK(json::to_text(read(R"({"a":1,"b":2,"a":3})")) == R"({"a":3,"b":2})");
+}
+
+TEST_CASE("what is not JSON is refused") {
+  for (const char* bad : {"", "{", "[1,]", "NaN", "[Infinity]", "{\"a\":1}x", "\"\xff\"", "nul", "1e400",
+                          "123456789012345678901234567890"}) {
+    CHECK_MESSAGE(!json::parse(bad), bad);
+  }
+}
+
+TEST_CASE("nesting is bounded") {
+  CHECK(json::parse(std::string(100, '[') + std::string(100, ']')));
+  CHECK_FALSE(json::parse(std::string(200'000, '[') + std::string(200'000, ']')));
+}
+
+TEST_CASE("a byte order mark is skipped") { CHECK(read("\xEF\xBB\xBF[1]").if_array()->size() == 1); }
+
+TEST_CASE("text that is not UTF-8 is replaced, never copied") {
+  std::string out;
+  json::append_quoted(out, "a\xff\xc3(\xed\xa0\x80z");
+  CHECK(out == "\"a\uFFFD\uFFFD(\uFFFD\uFFFD\uFFFDz\"");
+}
+
+TEST_CASE("the writer separates what stands side by side") {
+  json::writer out;
+  out.begin_object().key("a").number(std::int64_t{1}).key("b").begin_array().string("x").raw("{ \"k\": 1.0}").null();
+  out.end_array().key("c").begin_object().end_object().key("d").boolean(true).key("e").number(2.5).end_object();
+  CHECK(out.text() == R"({"a":1,"b":["x",{ "k": 1.0},null],"c":{},"d":true,"e":2.5})");
+}
