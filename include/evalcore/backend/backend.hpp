@@ -1,5 +1,10 @@
 #pragma once
 
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -8,11 +13,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <evalcore/base/clock.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/chat/reply.hpp>
-#include <evalcore/chat/request.hpp>
 
 namespace evalcore::backend {
 
@@ -30,11 +30,11 @@ struct info {
 };
 
 struct capabilities {
-  ability tokenize = ability::unknown;           ///< tokenize() gives what the model sees.
-  ability slot_pinning = ability::unknown;       ///< hints.slot is honoured; the cache is per slot.
-  ability share_prefix = ability::unknown;       ///< share_prefix() copies one slot's cache to others.
-  ability tools = ability::unknown;              ///< Declared tools reach the model.
-  ability cached_tokens = ability::unknown;      ///< Replies say how many prompt tokens were cached.
+  ability tokenize = ability::unknown;       ///< tokenize() gives what the model sees.
+  ability slot_pinning = ability::unknown;   ///< hints.slot is honoured; the cache is per slot.
+  ability share_prefix = ability::unknown;   ///< share_prefix() copies one slot's cache to others.
+  ability tools = ability::unknown;          ///< Declared tools reach the model.
+  ability cached_tokens = ability::unknown;  ///< Replies say how many prompt tokens were cached.
 };
 
 /// Where one request reports. All calls come on the loop; exactly one on_end, after which there are none.

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/http_client.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/wire/dialect.hpp>
+
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace evalcore::backend {
+
+struct http_options {
+  std::string base_url;                 ///< With or without /v1, for example http://127.0.0.1:8080/v1.
+  std::string model;                    ///< Empty: the only one that the server lists.
+  const wire::dialect* ways = nullptr;  ///< Null: the generic dialect.
+  net::deadlines deadlines;             ///< Of each chat request.
+  /// The name of the environment variable that holds the key; empty: none is sent. The key travels as
+  /// `Authorization: Bearer` and stands in no message.
+  std::string api_key_env;
+  bool stream = true;  ///< Ask for streamed answers, which is what makes a first token visible.
+};
+
+/// A server that is running already and speaks OpenAI's chat completions. Returns when it answered that it
+/// is ready and, where it can tell, what it runs.
+///
+/// Errors: invalid_argument (the URL, the key, no model named among several), unsupported (https),
+/// transport, timeout, auth, overloaded (still loading), cancelled (`stop`), bad_reply.
+/// Threads: call from any but the loop, it blocks; destroy on any, before the loop.
+[[nodiscard]] result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& how,
+                                                                  std::stop_token stop = {});
+
+}  // namespace evalcore::backend

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/http_client.hpp>
+#include <evalcore/net/loop.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace evalcore::backend {
+
+struct llama_server_options {
+  std::string program = "llama-server";   ///< A name on PATH, or a path.
+  std::string model;                      ///< A GGUF file.
+  std::uint16_t port = 0;                 ///< 0: a free one.
+  std::uint32_t slots = 4;                ///< Requests that it computes side by side.
+  std::uint64_t context_per_slot = 4096;  ///< Tokens, prompt and answer together.
+  std::uint32_t threads = 1;              ///< Compute threads.
+  bool share_prefix = true;               ///< Let slots be saved and restored, in a private folder.
+  std::chrono::seconds ready_deadline{120};
+  /// Passed on as they are; those that evalcore sets itself are refused.
+  std::vector<std::string> extra_args;
+  net::deadlines deadlines;  ///< Of each chat request.
+};
+
+/// Starts llama.cpp's server as a child and returns when it is ready. The child ends with the backend. When
+/// it dies in between, the requests that fail by it end in backend_fault with how it died and its last words.
+///
+/// Errors: not_found (program, model file), busy (port), invalid_argument, backend_fault (died while
+/// loading), timeout (not ready in time), cancelled (`stop`, within 100 ms).
+/// Threads: call from any but the loop, it blocks; destroy on any but the loop, before it.
+[[nodiscard]] result<std::unique_ptr<backend>> start_llama_server(net::loop& owner,
+                                                                  const llama_server_options& how,
+                                                                  std::stop_token stop = {});
+
+}  // namespace evalcore::backend
