@@ -1,14 +1,14 @@
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 #include <evalcore/wire/dialect.hpp>
-#include <evalcore/wire/sse.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 
 namespace evalcore::wire {
 
@@ -17,39 +17,42 @@ namespace evalcore::wire {
 /// left out.
 [[nodiscard]] std::string encode_openai_chat(const chat::request& request, const dialect& ways, bool stream);
 
-/// A whole (not streamed) answer. Errors: bad_reply for what is no chat completion; the classes of
-/// classify_openai_error for an error object that came with status 200.
+/// A whole (not streamed) answer: choice 0 of however many there are. Errors: bad_reply for what is no chat
+/// completion; the classes of classify_openai_error for an error object that came with status 200.
 [[nodiscard]] result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways);
 
-/// An answer with a status other than 200: the class, the backend's words, Retry-After left to the caller.
+/// An answer with a status other than 200: the class (by the status, refined by what the body says), a
+/// sentence, and the backend's own words. Retry-After is left to the caller, who has the headers.
 [[nodiscard]] error classify_openai_error(int status, std::string_view body, const dialect& ways);
 
-/// Assembles a streamed answer. Bytes go in as they come; take() gives the reply once the stream ended.
+/// Assembles a streamed answer: choice 0 of however many there are. Bytes go in as they come; take() gives
+/// the reply once the stream ended. One thread at a time; movable.
 class openai_chat_stream {
  public:
   explicit openai_chat_stream(const dialect& ways);
+  ~openai_chat_stream();
+  openai_chat_stream(openai_chat_stream&&) noexcept;
+  openai_chat_stream& operator=(openai_chat_stream&&) noexcept;
 
   /// What a piece brought.
   struct progress {
-    bool content = false;     ///< At least one delta with text, reasoning or a call: the first token is here.
-    std::string text;         ///< The text that this piece added.
+    bool content = false;  ///< At least one delta with text, reasoning or a call: the first token is here.
+    std::string text;      ///< The text that this piece added.
   };
-  /// Errors: bad_reply for what is not the protocol; an error event's own class. Spent after an error.
+  /// Errors: bad_reply for what is not the protocol; an error event's own class. Spent after an error:
+  /// feed() and take() then give the same error again.
   [[nodiscard]] result<progress> feed(std::string_view piece);
 
-  /// At end of body. Errors: truncated unless the stream proved its end (a finish reason or [DONE], as
-  /// the dialect says).
+  /// Comment lines so far: a server that sends them lives, though it has no token yet.
+  [[nodiscard]] std::uint64_t comments() const noexcept;
+
+  /// At end of body, once. Errors: truncated unless the stream proved its end (a finish reason or, where
+  /// the dialect says so, [DONE]); bad_reply when it ended well without any answer in it.
   [[nodiscard]] result<chat::reply> take();
 
  private:
-  result<void> event(const sse_event& one, progress& made);
-
-  const dialect* ways_;
-  sse_parser parser_;
-  chat::reply reply_;
-  std::optional<error> failure_;
-  bool done_ = false;
-  bool finished_ = false;
+  struct state;
+  std::unique_ptr<state> state_;
 };
 
 }  // namespace evalcore::wire

@@ -1,0 +1,130 @@
+#include "wire/call_assembler.hpp"
+#include "wire/openai_parts.hpp"
+
+#include <evalcore/wire/openai_chat.hpp>
+
+namespace evalcore::wire {
+namespace {
+
+error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what); }
+
+chat::finish_reason finish_from(std::string_view word) {
+  if (word == "stop") return chat::finish_reason::stop;
+  if (word == "length") return chat::finish_reason::length;
+  // mlx_lm has written it in the singular; function_call is OpenAI's older word.
+  if (word == "tool_calls" || word == "tool_call" || word == "function_call") {
+    return chat::finish_reason::tool_calls;
+  }
+  if (word == "content_filter") return chat::finish_reason::content_filter;
+  return chat::finish_reason::other;
+}
+
+template <class T>
+void replace_if(std::optional<T>& held, const std::optional<T>& newer) {
+  if (newer) held = newer;
+}
+
+result<std::vector<chat::tool_call>> whole_calls(const element& message) {
+  std::vector<chat::tool_call> calls;
+  const auto list = member(message, "tool_calls");
+  if (!list) return calls;
+  simdjson::dom::array elements;
+  if (list->get_array().get(elements) != simdjson::SUCCESS) return bad("tool_calls is not a list");
+  for (const element one : elements) {
+    const auto function = member(one, "function");
+    if (!function) return bad("a tool call names no function");
+    auto arguments = arguments_text(*function);
+    if (!arguments) return std::move(arguments).error();
+    calls.push_back({.id = std::string(text_member(one, "id").value_or("")),
+                     .name = std::string(text_member(*function, "name").value_or("")),
+                     .arguments = *std::move(arguments)});
+  }
+  return calls;
+}
+
+}  // namespace
+
+std::optional<element> first_choice(const element& root) {
+  const auto choices = member(root, "choices");
+  simdjson::dom::array list;
+  if (!choices || choices->get_array().get(list) != simdjson::SUCCESS) return std::nullopt;
+  for (const element choice : list) {
+    if (choice.is_object() && count_member(choice, "index").value_or(0) == 0) return choice;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> content_text(const element& message) {
+  const auto content = member(message, "content");
+  if (!content) return "";
+  return text_of(*content);
+}
+
+std::string_view reasoning_text(const element& message) {
+  const auto named_in_full = text_member(message, "reasoning_content");
+  if (named_in_full) return *named_in_full;
+  return text_member(message, "reasoning").value_or("");
+}
+
+std::optional<error> read_finish(const element& choice, chat::reply& into) {
+  const std::string_view word = text_member(choice, "finish_reason").value_or("");
+  if (word == "error" || word == "abort") {
+    return fail(errc::backend_fault, stage::body,
+                "the backend broke the answer off (finish reason \"" + std::string(word) + "\")");
+  }
+  if (into.finish_raw.empty()) {
+    into.finish_raw = word;
+    into.finish = finish_from(word);
+  }
+  return std::nullopt;
+}
+
+void read_usage(const element& root, chat::usage& into) {
+  const auto usage = member(root, "usage");
+  if (!usage) return;
+  replace_if(into.prompt_tokens, count_member(*usage, "prompt_tokens"));
+  replace_if(into.completion_tokens, count_member(*usage, "completion_tokens"));
+  // The first place is OpenAI's; the others are an older oMLX's and DeepSeek's.
+  std::optional<std::uint64_t> cached;
+  if (const auto details = member(*usage, "prompt_tokens_details")) {
+    cached = count_member(*details, "cached_tokens");
+  }
+  if (!cached) cached = count_member(*usage, "cached_tokens");
+  if (!cached) cached = count_member(*usage, "prompt_cache_hit_tokens");
+  replace_if(into.cached_tokens, cached);
+  // SGLang counts the reasoning at the top.
+  std::optional<std::uint64_t> reasoning;
+  if (const auto details = member(*usage, "completion_tokens_details")) {
+    reasoning = count_member(*details, "reasoning_tokens");
+  }
+  if (!reasoning) reasoning = count_member(*usage, "reasoning_tokens");
+  replace_if(into.reasoning_tokens, reasoning);
+}
+
+result<chat::reply> decode_openai_chat(std::string_view body, const dialect& /*ways*/) {
+  json_reader reader;
+  const auto root = reader.read(body);
+  if (!root) {
+    return bad(body.find_first_not_of(" \t\r\n") == std::string_view::npos ? "the answer is empty"
+                                                                           : "the answer is not JSON");
+  }
+  if (auto failure = error_inside(*root)) return *std::move(failure);
+  const auto choice = first_choice(*root);
+  const auto message = choice ? member(*choice, "message") : std::nullopt;
+  if (!message) return bad("the answer has no choice with a message");
+  const auto content = content_text(*message);
+  if (!content) return bad("the content of the answer is not text");
+
+  chat::reply reply;
+  reply.text = *content;
+  reply.reasoning = reasoning_text(*message);
+  if (auto failure = read_finish(*choice, reply)) return *std::move(failure);
+  auto calls = whole_calls(*message);
+  if (!calls) return std::move(calls).error();
+  reply.calls = *std::move(calls);
+  reply.model = text_member(*root, "model").value_or("");
+  read_usage(*root, reply.usage);
+  return reply;
+}
+
+}  // namespace evalcore::wire
