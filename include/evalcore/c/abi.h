@@ -16,14 +16,16 @@ extern "C" {
 #define EVC_NOEXCEPT
 #endif
 
-/** The ABI that this header describes: major << 16 | minor. */
-#define EVC_ABI_VERSION ((uint32_t)((1u << 16) | 0u))
+/** The ABI that this header describes. A new major comes with a new SONAME; a new minor only adds symbols. */
+#define EVC_ABI_MAJOR 1u
+#define EVC_ABI_MINOR 0u
+#define EVC_ABI_VERSION ((EVC_ABI_MAJOR << 16) | EVC_ABI_MINOR)
 
 /**
  * The ABI of the library that was loaded: major << 16 | minor.
  *
- * A binding checks at load that the major equals the one it was built against and that the minor is not
- * smaller. Minor versions only add symbols.
+ * A program that loads the library at run time checks that the major equals the one it was built against
+ * and that the minor is not smaller.
  *
  * Thread-safe. Never fails.
  */

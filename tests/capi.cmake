@@ -1,0 +1,80 @@
+# The C ABI, and the rules that hold the products and folders together.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(abi "${CMAKE_CURRENT_SOURCE_DIR}/abi")
+
+# ── The C ABI ──
+set(strict_c -std=c99 -pedantic -Wall -Wextra -Wstrict-prototypes -Werror)
+set(strict_cxx -std=c++11 -pedantic -Wall -Wextra -Wold-style-cast -Werror)
+
+add_executable(test_capi capi/test_abi.c)
+target_link_libraries(test_capi PRIVATE evalcore::c)
+target_compile_options(test_capi PRIVATE ${strict_c})
+target_compile_definitions(test_capi PRIVATE EXPECTED_VERSION="${PROJECT_VERSION}")
+add_test(NAME capi.program COMMAND test_capi)
+
+file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
+  "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")
+foreach(header ${c_headers})
+  cmake_path(GET header STEM name)
+  set(alone -fsyntax-only -I "${PROJECT_SOURCE_DIR}/include" -include ${header})
+  add_test(NAME capi.header.${name}.c99 COMMAND "${CMAKE_C_COMPILER}" ${strict_c} ${alone} -x c /dev/null)
+  add_test(NAME capi.header.${name}.cxx11
+    COMMAND "${CMAKE_CXX_COMPILER}" ${strict_cxx} ${alone} -x c++ /dev/null)
+endforeach()
+
+add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library.py" $<TARGET_FILE:evalcore>
+  "${PROJECT_SOURCE_DIR}/capi/exports.txt" "${PROJECT_SOURCE_DIR}/include/evalcore/c"
+  libevalcore.so.${EVALCORE_ABI_MAJOR})
+
+# ── Order of the folders ──
+add_test(NAME layers COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" "${PROJECT_SOURCE_DIR}")
+add_test(NAME layers.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" --self-test)
+
+# What follows looks at products as they are shipped.
+if(EVALCORE_SANITIZE)
+  return()
+endif()
+
+# ── Every public C++ header compiles alone ──
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
+  "${PROJECT_SOURCE_DIR}/include/evalcore/*.hpp")
+set(units "")
+foreach(header ${headers})
+  string(REPLACE "/" "_" unit "${header}")
+  set(unit "${CMAKE_CURRENT_BINARY_DIR}/headers/${unit}.cpp")
+  file(CONFIGURE OUTPUT "${unit}" CONTENT "#include <${header}>\n" @ONLY)
+  list(APPEND units "${unit}")
+endforeach()
+add_library(evalcore_headers_alone OBJECT ${units})
+target_link_libraries(evalcore_headers_alone PRIVATE evalcore_warnings)
+target_include_directories(evalcore_headers_alone PRIVATE
+  "${PROJECT_SOURCE_DIR}/include" "${PROJECT_BINARY_DIR}/generated")
+
+# ── The ABI against the dump that is kept ──
+find_program(ABIDW abidw)
+find_program(ABIDIFF abidiff)
+if(ABIDW AND ABIDIFF AND CMAKE_BUILD_TYPE MATCHES "^(Debug|RelWithDebInfo)$")
+  add_test(NAME capi.abidiff COMMAND "${ABIDIFF}" --no-architecture "${abi}/baseline.abi" $<TARGET_FILE:evalcore>)
+  add_custom_target(abi-baseline
+    COMMAND "${ABIDW}" --exported-interfaces-only --no-architecture --no-corpus-path --no-comp-dir-path
+      --no-show-locs --no-elf-needed --type-id-style hash --out-file "${abi}/baseline.abi"
+      $<TARGET_FILE:evalcore>
+    COMMAND sed -i "s| path='[^']*'||" "${abi}/baseline.abi"
+    DEPENDS evalcore VERBATIM)
+else()
+  message(STATUS "ABI comparison is left out: it needs abigail-tools and a build with debug information")
+endif()
+
+# ── The installed tree, used by strangers ──
+set(prefix "${CMAKE_CURRENT_BINARY_DIR}/install")
+function(evalcore_consumer_test name)
+  add_test(NAME install.${name} COMMAND "${CMAKE_COMMAND}" "-DPREFIX=${prefix}" "-DVERSION=${PROJECT_VERSION}"
+    "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/consumers/${name}" ${ARGN} -P "${abi}/consume.cmake")
+  set_tests_properties(install.${name} PROPERTIES FIXTURES_REQUIRED installed)
+endfunction()
+add_test(NAME install COMMAND "${CMAKE_COMMAND}" -DSTEP=install "-DBUILD=${PROJECT_BINARY_DIR}"
+  "-DPREFIX=${prefix}" -P "${abi}/consume.cmake")
+set_tests_properties(install PROPERTIES FIXTURES_SETUP installed)
+evalcore_consumer_test(c -DSTEP=package "-DSOURCE=${abi}/consumer_c")
+evalcore_consumer_test(cpp -DSTEP=package "-DSOURCE=${abi}/consumer_cpp")
+evalcore_consumer_test(pkgconfig -DSTEP=pkgconfig "-DSOURCE=${abi}/consumer_c" "-DCC=${CMAKE_C_COMPILER}")
