@@ -42,12 +42,18 @@ value convert(const element& from) {  // NOLINT(misc-no-recursion)
       for (const auto& [key, one] : members) put_last(out, key, convert(one));
       return out;
     }
-    case element_type::INT64: return from.get_int64().value_unsafe();
-    case element_type::UINT64: return from.get_uint64().value_unsafe();
-    case element_type::DOUBLE: return from.get_double().value_unsafe();
-    case element_type::STRING: return std::string_view(from.get_string().value_unsafe());
-    case element_type::BOOL: return from.get_bool().value_unsafe();
-    case element_type::NULL_VALUE: break;
+    case element_type::INT64:
+      return from.get_int64().value_unsafe();
+    case element_type::UINT64:
+      return from.get_uint64().value_unsafe();
+    case element_type::DOUBLE:
+      return from.get_double().value_unsafe();
+    case element_type::STRING:
+      return std::string_view(from.get_string().value_unsafe());
+    case element_type::BOOL:
+      return from.get_bool().value_unsafe();
+    case element_type::NULL_VALUE:
+      break;
   }
   return nullptr;
 }
@@ -88,13 +94,27 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
     if (byte < 0x80) {
       ++i;
       switch (c) {
-        case '"': out += "\\\""; break;
-        case '\\': out += "\\\\"; break;
-        case '\b': out += "\\b"; break;
-        case '\f': out += "\\f"; break;
-        case '\n': out += "\\n"; break;
-        case '\r': out += "\\r"; break;
-        case '\t': out += "\\t"; break;
+        case '"':
+          out += "\\\"";
+          break;
+        case '\\':
+          out += "\\\\";
+          break;
+        case '\b':
+          out += "\\b";
+          break;
+        case '\f':
+          out += "\\f";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
         default:
           if (byte < 0x20 || (ascii && byte == 0x7F)) {
             append_escape(out, byte);
@@ -117,7 +137,8 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
     }
     const auto lead = static_cast<unsigned char>(piece[0]);
     std::uint32_t point = piece.size() == 2 ? lead & 0x1FU : piece.size() == 3 ? lead & 0x0FU : lead & 0x07U;
-    for (const char next : piece.substr(1)) point = (point << 6U) | (static_cast<unsigned char>(next) & 0x3FU);
+    for (const char next : piece.substr(1))
+      point = (point << 6U) | (static_cast<unsigned char>(next) & 0x3FU);
     if (point < 0x10000) {
       append_escape(out, point);
     } else {

@@ -56,7 +56,22 @@ TEST_CASE("text that is not UTF-8 is replaced, never copied") {
 
 TEST_CASE("the writer separates what stands side by side") {
   json::writer out;
-  out.begin_object().key("a").number(std::int64_t{1}).key("b").begin_array().string("x").raw("{ \"k\": 1.0}").null();
-  out.end_array().key("c").begin_object().end_object().key("d").boolean(true).key("e").number(2.5).end_object();
+  out.begin_object()
+      .key("a")
+      .number(std::int64_t{1})
+      .key("b")
+      .begin_array()
+      .string("x")
+      .raw("{ \"k\": 1.0}")
+      .null();
+  out.end_array()
+      .key("c")
+      .begin_object()
+      .end_object()
+      .key("d")
+      .boolean(true)
+      .key("e")
+      .number(2.5)
+      .end_object();
   CHECK(out.text() == R"({"a":1,"b":["x",{ "k": 1.0},null],"c":{},"d":true,"e":2.5})");
 }

@@ -18,7 +18,7 @@ class [[nodiscard]] result {
  public:
   using value_type = T;
 
-  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}          // NOLINT: implicit by design
+  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
   result(evalcore::error failure) : state_(std::in_place_index<1>, std::move(failure)) {}  // NOLINT
 
   [[nodiscard]] bool has_value() const noexcept { return state_.index() == 0; }
