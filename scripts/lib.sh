@@ -7,7 +7,7 @@
 #   need_model             SmolLM2-135M-Instruct; path: $EVALCORE_MODEL
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
 #   need_llama_server      llama.cpp's server as a program; path: $EVALCORE_LLAMA_SERVER
-#   stage NAME, end_stage  print what runs, and the seconds it took
+#   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
 
 shopt -s inherit_errexit
 EVALCORE_ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -27,6 +27,7 @@ die() {
 
 stage_name=
 stage_start=0
+stage_report=
 
 stage() {
   end_stage
@@ -37,7 +38,10 @@ stage() {
 
 end_stage() {
   [[ -n $stage_name ]] || return 0
-  printf '[%3d s] %s\n' $((SECONDS - stage_start)) "$stage_name"
+  local line
+  printf -v line '[%3d s] %s\n' $((SECONDS - stage_start)) "$stage_name"
+  printf '%s' "$line"
+  stage_report+=$line
   stage_name=
 }
 
@@ -56,7 +60,7 @@ package_group() {
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
       libsqlite3-dev zlib1g-dev libcli11-dev doctest-dev ;;
     python) echo python3 python3-venv ca-certificates ;;
-    test) echo abigail-tools binutils clang-format-19 git jq sqlite3 ;;
+    test) echo abigail-tools binutils clang-format-19 jq sqlite3 ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;
     *) die "unknown package group '$1'; there are: build, python, test, develop" ;;
   esac

@@ -1,12 +1,12 @@
 /* The C ABI from strict C99, through the shared library alone. */
-#include <evalcore/evalcore.h>
-
 #include <stdio.h>
 #include <string.h>
 
+#include <evalcore/evalcore.h>
+
 static int failures = 0;
 
-static void check(int holds, const char *what) {
+static void check(int holds, const char* what) {
   if (!holds) {
     printf("failed: %s\n", what);
     ++failures;

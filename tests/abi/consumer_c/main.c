@@ -1,5 +1,6 @@
-#include <evalcore/evalcore.h>
 #include <stdio.h>
+
+#include <evalcore/evalcore.h>
 
 int main(void) {
   printf("%s\n", evc_version_string());
