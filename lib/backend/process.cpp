@@ -1,5 +1,9 @@
 #include <evalcore/backend/process.hpp>
-#include <evalcore/base/limits.hpp>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <condition_variable>
@@ -9,10 +13,7 @@
 #include <thread>
 #include <utility>
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include <evalcore/base/limits.hpp>
 
 extern char** environ;
 

@@ -50,7 +50,10 @@ using ticket = std::uint64_t;
 using token = std::int32_t;
 
 /// A model behind an interface: a local server, a paid API, an in-process engine, a script.
-/// Lives on the loop: every call is made there, every callback comes there, never before the call returns.
+/// Lives on the loop: every call is made there, every callback comes there, never before the call returns
+/// (only what a backend cannot do at all is answered with `unsupported` during the call). about() and can()
+/// may be read from any thread: they do not change. Destroy it on any thread, before its loop; requests that
+/// are still open then end in `closed`.
 class backend {
  public:
   virtual ~backend() = default;
