@@ -1,5 +1,6 @@
-#include <evalcore/base/version.hpp>
 #include <evalcore/c/abi.h>
+
+#include <evalcore/base/version.hpp>
 
 static_assert(EVC_ABI_MAJOR == EVALCORE_ABI_MAJOR && EVC_ABI_MINOR == EVALCORE_ABI_MINOR,
               "c/abi.h and CMakeLists.txt disagree about the version of the ABI");

@@ -37,7 +37,7 @@ EVC_API uint32_t evc_abi_version(void) EVC_NOEXCEPT;
  *
  * Thread-safe. Never fails.
  */
-EVC_API const char *evc_version_string(void) EVC_NOEXCEPT;
+EVC_API const char* evc_version_string(void) EVC_NOEXCEPT;
 
 #ifdef __cplusplus
 }
