@@ -1,5 +1,11 @@
 #pragma once
 
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/limits.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/net/url.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -7,12 +13,6 @@
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <evalcore/base/clock.hpp>
-#include <evalcore/base/limits.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/net/loop.hpp>
-#include <evalcore/net/url.hpp>
 
 namespace evalcore::net {
 
@@ -27,7 +27,7 @@ struct deadlines {
 
 struct http_request {
   std::string method = "POST";
-  std::string target;  ///< Path and query.
+  std::string target;                                        ///< Path and query.
   std::vector<std::pair<std::string, std::string>> headers;  ///< Host, length and connection are added.
   std::string body;
   net::deadlines deadlines;
@@ -81,7 +81,7 @@ class http_client {
 
  private:
   struct impl;
-  std::unique_ptr<impl> impl_;
+  std::shared_ptr<impl> impl_;
 };
 
 }  // namespace evalcore::net

@@ -1,10 +1,10 @@
 #pragma once
 
+#include <evalcore/base/result.hpp>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
-
-#include <evalcore/base/result.hpp>
 
 namespace evalcore::net {
 
@@ -16,6 +16,8 @@ struct url {
   std::string path;  ///< Begins with '/' or is empty; no trailing '/'.
   std::string query;
 
+  /// host:port, with brackets around an IPv6 address: the name of the server in messages.
+  [[nodiscard]] std::string host_and_port() const;
   /// scheme://host:port, the unit across which no credential travels.
   [[nodiscard]] std::string origin() const;
 };

@@ -1,0 +1,293 @@
+#include "net/connection.hpp"
+#include "net/exchange_machine.hpp"
+#include "net/loop_impl.hpp"
+#include "net/reply_parser.hpp"
+#include "net/request_text.hpp"
+
+#include <evalcore/net/http_client.hpp>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
+
+namespace evalcore::net {
+namespace {
+
+using boost::asio::ip::tcp;
+using error_code = boost::system::error_code;
+using action = exchange_machine::action;
+
+instant clock_now() { return std::chrono::steady_clock::now(); }
+
+/// "connection refused": the system's words, to stand in the middle of a sentence.
+std::string words_of(const error_code& why) {
+  std::string text = why.message();
+  if (text.size() > 1 && text[0] >= 'A' && text[0] <= 'Z' && text[1] >= 'a') {
+    text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  }
+  return text;
+}
+
+/// One request and its answer, with what they hold while they are under way.
+struct exchange final : reply_events {
+  exchange(boost::asio::io_context& context, http_client::exchange_id number, const deadlines& bounds,
+           std::string peer, std::shared_ptr<http_sink> sink)
+      : id(number), machine(bounds, std::move(peer), clock_now()), to(std::move(sink)), timer(context) {}
+
+  void on_head(const http_head& head) override {
+    if (!machine.ended()) to->on_head(head);
+  }
+  void on_body(std::string_view piece) override {
+    if (!machine.ended()) to->on_body(piece, read_at);
+  }
+
+  const http_client::exchange_id id;
+  exchange_machine machine;
+  std::shared_ptr<http_sink> to;
+  std::string text;  ///< The request's bytes, kept whole for a resend.
+  std::size_t written = 0;
+  std::shared_ptr<connection> link;
+  std::unique_ptr<reply_parser> parser;
+  instant read_at;
+  boost::asio::steady_timer timer;
+  std::optional<instant> timer_set_to;
+};
+
+using exchange_ptr = std::shared_ptr<exchange>;
+using connection_ptr = std::shared_ptr<connection>;
+
+}  // namespace
+
+/// A handler holds this state, its exchange and its connection, and does nothing once the exchange has
+/// ended or has moved to another connection.
+struct http_client::impl : std::enable_shared_from_this<impl> {
+  impl(loop& owner, url server, const http_limits& limits)
+      : context(owner.native().context),
+        origin(std::move(server)),
+        peer(origin.host_and_port()),
+        bounds(limits),
+        resolver(context) {
+    error_code not_numeric;
+    const auto address = boost::asio::ip::make_address(origin.host, not_numeric);
+    if (!not_numeric) addresses.emplace_back(address, origin.port);
+  }
+
+  boost::asio::io_context& context;
+  const url origin;
+  const std::string peer;
+  const http_limits bounds;
+  tcp::resolver resolver;
+  connection::endpoints addresses;  ///< Empty until resolved.
+  std::vector<exchange_ptr> waiting_for_addresses;
+  std::map<exchange_id, exchange_ptr> open;  ///< Until the sink has heard the end.
+  std::vector<connection_ptr> idle;          ///< The most recently used last.
+  exchange_id next = 1;
+
+  exchange_id start(http_request request, std::shared_ptr<http_sink> sink) {
+    auto one = std::make_shared<exchange>(context, next++, request.deadlines, peer, std::move(sink));
+    open.emplace(one->id, one);
+    boost::asio::post(context, [self = shared_from_this(), one, request = std::move(request)] {
+      if (!one->machine.ended()) self->begin(one, request);
+    });
+    return one->id;
+  }
+
+  void cancel(exchange_id id) {
+    const auto found = open.find(id);
+    if (found == open.end() || found->second->machine.ended()) return;
+    const exchange_ptr one = found->second;
+    one->machine.cancel();
+    release(*one);
+    boost::asio::post(context, [self = shared_from_this(), one] { self->report(*one); });
+  }
+
+  void shut_down() {
+    resolver.cancel();
+    for (const auto& link : std::exchange(idle, {})) link->close();
+    for (const auto& [id, one] : std::exchange(open, {})) {
+      one->machine.close();
+      release(*one);
+      one->to->on_end(one->machine.outcome());
+    }
+  }
+
+ private:
+  void begin(const exchange_ptr& one, const http_request& request) {
+    if (origin.tls) {
+      return give_up(one,
+                     fail(errc::unsupported, stage::connect, "this build has no https: " + origin.origin()));
+    }
+    auto text = request_text(origin, request);
+    if (!text) return give_up(one, std::move(text).error());
+    one->text = *std::move(text);
+    one->link = take_idle();
+    perform(one, one->machine.begin(one->link != nullptr, clock_now()));
+  }
+
+  void perform(const exchange_ptr& one, action next_action) {
+    switch (next_action) {
+      case action::wait:
+        break;
+      case action::connect:
+        connect(one);
+        break;
+      case action::send:
+        send(one);
+        break;
+      case action::end:
+        release(*one);
+        report(*one);
+        return;
+    }
+    set_timer(one);
+  }
+
+  void give_up(const exchange_ptr& one, error why) {
+    perform(one, one->machine.failed(std::move(why), clock_now()));
+  }
+
+  void report(exchange& one) {
+    if (open.erase(one.id) == 1) one.to->on_end(one.machine.outcome());
+  }
+
+  /// Gives back what an ended exchange holds, before its sink hears of the end and may start the next.
+  void release(exchange& one) {
+    one.timer.cancel();
+    const connection_ptr link = std::exchange(one.link, nullptr);
+    if (!link) return;
+    const auto life = one.machine.keep_for();
+    if (!life) return link->close();
+    idle.push_back(link);
+    link->enter_idle(*life, [self = shared_from_this(), link] {
+      std::erase(self->idle, link);
+      link->close();
+    });
+  }
+
+  connection_ptr take_idle() {
+    while (!idle.empty()) {
+      connection_ptr link = std::move(idle.back());
+      idle.pop_back();
+      if (link->leave_idle()) return link;
+      link->close();
+    }
+    return nullptr;
+  }
+
+  void connect(const exchange_ptr& one) {
+    if (one->link) one->link->close();
+    one->link = nullptr;
+    if (!addresses.empty()) return dial(one);
+    waiting_for_addresses.push_back(one);
+    if (waiting_for_addresses.size() == 1) resolve();
+  }
+
+  void resolve() {
+    resolver.async_resolve(
+        origin.host, std::to_string(origin.port), tcp::resolver::numeric_service,
+        [self = shared_from_this()](const error_code& why, const tcp::resolver::results_type& found) {
+          for (const auto& entry : found) self->addresses.push_back(entry.endpoint());
+          for (const auto& one : std::exchange(self->waiting_for_addresses, {})) {
+            if (one->machine.ended()) continue;
+            if (!self->addresses.empty()) {
+              self->dial(one);
+            } else {
+              self->give_up(one, fail(errc::transport, stage::connect,
+                                      "cannot find the host " + self->origin.host + ": " + words_of(why)));
+            }
+          }
+        });
+  }
+
+  void dial(const exchange_ptr& one) {
+    one->link = std::make_shared<connection>(context);
+    one->link->connect(addresses, [self = shared_from_this(), one, link = one->link](const error_code& why) {
+      if (one->link != link) return;
+      if (!why) return self->perform(one, one->machine.connected(clock_now()));
+      self->give_up(one, fail(errc::transport, stage::connect,
+                              "cannot connect to " + self->peer + " : " + words_of(why)));
+    });
+  }
+
+  void send(const exchange_ptr& one) {
+    one->parser = std::make_unique<reply_parser>(bounds, *one);
+    one->written = 0;
+    // Reading begins with the writing: a server may refuse a request before it has read all of it.
+    read(one);
+    write(one);
+  }
+
+  void write(const exchange_ptr& one) {
+    one->link->write_some(
+        std::string_view(one->text).substr(one->written),
+        [self = shared_from_this(), one, link = one->link](const error_code& why, std::size_t bytes) {
+          // What a failed write means is told by the read: an answer that came all the same, or the break.
+          if (one->link != link || why) return;
+          one->written += bytes;
+          const bool all = one->written == one->text.size();
+          one->machine.written(all, clock_now());
+          if (!all) self->write(one);
+          self->set_timer(one);
+        });
+  }
+
+  void read(const exchange_ptr& one) {
+    one->link->read_some(
+        [self = shared_from_this(), one, link = one->link](const error_code& why, std::string_view bytes) {
+          if (one->link == link) self->take(one, why, bytes);
+        });
+  }
+
+  void take(const exchange_ptr& one, const error_code& why, std::string_view bytes) {
+    one->read_at = clock_now();
+    if (why && why != boost::asio::error::eof) {
+      return give_up(
+          one, fail(errc::transport, stage::none, "the connection to " + peer + " broke: " + words_of(why)));
+    }
+    if (!why) one->machine.received(one->read_at);
+    auto outcome = why ? one->parser->finish() : one->parser->feed(bytes);
+    if (one->machine.ended()) return;  // The sink cancelled.
+    if (!outcome) {
+      error failure = std::move(outcome).error();
+      failure.message = peer + ": " + failure.message;
+      return give_up(one, std::move(failure));
+    }
+    if (one->parser->done()) {
+      return perform(one, one->machine.completed(one->parser->reusable(), one->parser->head()));
+    }
+    read(one);
+    set_timer(one);
+  }
+
+  /// A deadline mostly moves later, with each piece that arrives; the timer is left to fire at the earlier
+  /// time and set again then, instead of at every piece.
+  void set_timer(const exchange_ptr& one) {
+    const auto at = one->machine.deadline();
+    if (!at || (one->timer_set_to && *one->timer_set_to <= *at)) return;
+    one->timer_set_to = at;
+    one->timer.expires_at(*at);
+    one->timer.async_wait([self = shared_from_this(), one](const error_code& why) {
+      if (why || one->machine.ended()) return;
+      one->timer_set_to = std::nullopt;
+      self->perform(one, one->machine.expired(clock_now()));
+    });
+  }
+};
+
+http_client::http_client(loop& owner, url origin, http_limits bounds)
+    : impl_(std::make_shared<impl>(owner, std::move(origin), bounds)) {}
+
+http_client::~http_client() { impl_->shut_down(); }
+
+http_client::exchange_id http_client::start(http_request request, std::shared_ptr<http_sink> sink) {
+  return impl_->start(std::move(request), std::move(sink));
+}
+
+void http_client::cancel(exchange_id id) { impl_->cancel(id); }
+
+}  // namespace evalcore::net

@@ -1,0 +1,67 @@
+#include "net/request_text.hpp"
+
+#include "net/ascii.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace evalcore::net {
+namespace {
+
+bool token_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
+/// Headers that say where the request ends or where it goes: the client's own.
+bool reserved(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> names{"host",    "content-length", "transfer-encoding",
+                                                         "trailer", "connection",     "upgrade"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view held) { return equal_without_case(held, name); });
+}
+
+bool value_is_safe(std::string_view value) {
+  return std::none_of(value.begin(), value.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return (byte < 0x20 && c != '\t') || byte == 0x7F;
+  });
+}
+
+error refuse(std::string what) { return fail(errc::invalid_argument, stage::config, std::move(what)); }
+
+}  // namespace
+
+result<std::string> request_text(const url& origin, const http_request& request) {
+  if (request.method != "POST" && request.method != "GET") {
+    return fail(errc::unsupported, stage::send, "only GET and POST requests can be sent");
+  }
+  if (!request.target.starts_with('/') || !std::all_of(request.target.begin(), request.target.end(),
+                                                       [](char c) { return c > ' ' && c < '\x7f'; })) {
+    return refuse("a request's path begins with '/' and holds no blanks or control characters");
+  }
+  std::string out;
+  out.reserve(512 + request.body.size());
+  out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
+  const bool usual_port = origin.port == (origin.tls ? 443 : 80);
+  const std::string named = origin.host_and_port();
+  out.append("Host: ").append(usual_port ? named.substr(0, named.rfind(':')) : named).append("\r\n");
+  for (const auto& [name, value] : request.headers) {
+    if (name.empty() || !std::all_of(name.begin(), name.end(), token_character)) {
+      return refuse("a header's name holds a character that header names do not have");
+    }
+    if (reserved(name)) return refuse("the header " + name + " is set by the client itself");
+    if (!value_is_safe(value))
+      return refuse("the value of the header " + name + " holds a control character");
+    out.append(name).append(": ").append(value).append("\r\n");
+  }
+  if (request.method == "POST" || !request.body.empty()) {
+    out.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
+  }
+  // The default of HTTP/1.1, said for the servers that answer with HTTP/1.0.
+  out.append("Connection: keep-alive\r\n\r\n").append(request.body);
+  return out;
+}
+
+}  // namespace evalcore::net
