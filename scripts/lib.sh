@@ -58,7 +58,7 @@ with_cache_lock() {
 package_group() {
   case $1 in
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
-      libsqlite3-dev zlib1g-dev libcli11-dev doctest-dev ;;
+      libsqlite3-dev zlib1g-dev libutf8proc-dev libcli11-dev doctest-dev ;;
     python) echo python3 python3-venv ca-certificates ;;
     test) echo abigail-tools binutils clang-format-19 jq sqlite3 ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;
