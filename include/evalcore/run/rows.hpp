@@ -18,18 +18,20 @@ struct row {
   std::optional<std::int64_t> model_step;
   std::uint64_t n_examples = 0;
   std::string run_id;  ///< Upper-case UUID.
-  double score = 0;
+  double score = 0;    ///< Finite.
   std::optional<std::string> subtask;
   std::string task;
-  std::string timestamp;  ///< ISO-8601, UTC, whole seconds, "Z".
-  double wall_seconds = 0;
+  std::string timestamp;    ///< ISO-8601, UTC, whole seconds, "Z".
+  double wall_seconds = 0;  ///< Finite.
 };
 
 /// The line as Foundation's JSONEncoder writes it: keys sorted, "/" as "\/", absent keys left out,
-/// integral doubles without a fraction; ends in a newline.
+/// integral doubles without a fraction; ends in a newline. A number that is not finite has no JSON form:
+/// std::invalid_argument.
 [[nodiscard]] std::string to_line(const row& one);
 
-/// Writes through a temporary name and a rename, so that a reader never sees half a file.
+/// Writes through a temporary name beside the file and a rename, flushed to the disk, so that a reader never
+/// sees half a file. One writer of a path at a time. Errors: storage, and then the old file still stands.
 [[nodiscard]] result<void> write_file_atomically(const std::string& path, const std::string& bytes);
 
 }  // namespace evalcore::run

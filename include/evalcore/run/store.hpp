@@ -1,12 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
@@ -32,7 +30,7 @@ struct item_record {
 
 /// What is known of one run, for a person and for resume.
 struct run_record {
-  std::string run_id;                           ///< Upper-case UUID.
+  std::string run_id;  ///< Upper-case UUID.
   std::string suite_path;
   std::string suite_hash;
   std::map<std::string, std::string> identity;  ///< backend::info::identity.
@@ -43,7 +41,7 @@ struct run_record {
 
 struct attempt_record {
   std::int64_t started_unix_ms = 0;
-  std::optional<evalcore::error> failure;       ///< Empty: it gave the reply.
+  std::optional<evalcore::error> failure;  ///< Empty: it gave the reply.
   std::optional<std::uint64_t> predicted_cached_tokens;
   std::optional<std::uint32_t> slot;
 };
@@ -59,36 +57,45 @@ struct stored_reply {
 /// arrives (synchronous=NORMAL) and carries a checksum that is verified on read; sync() makes what was
 /// committed safe against a power loss.
 ///
-/// One process writes at a time: a second open() is refused with `busy`, naming the mend. The file is
-/// created 0600. Threads: one at a time.
+/// One process has the file at a time, from open() until the store is destroyed: a second open() is refused
+/// with `busy`, naming the mend. The file is created 0600. One file may hold several runs, suites and models.
+///
+/// Every call may fail with storage: the disk is full (nothing of that call is kept, the next one may
+/// succeed), the file is damaged, or a flush failed (then nothing more is written). Threads: one at a time.
 class store {
  public:
-  /// Opens or creates. Errors: busy, storage (no such folder, read-only, not a store, a newer version).
+  /// Opens or creates. Attempts that an earlier process left open count as possibly paid twice from here on.
+  /// Errors: busy; invalid_argument (no name); storage (no such folder, no rights, a link, not a store, a
+  /// newer schema, damaged).
   [[nodiscard]] static result<store> open(const std::string& path);
   ~store();
   store(store&&) noexcept;
   store& operator=(store&&) noexcept;
 
-  /// Begins a run: its record is written, and what earlier processes left in flight is counted.
+  /// Begins a run, to which the attempts that follow belong. Its id must be new to the file.
   result<void> begin_run(const run_record& run);
-  /// The item goes out: an open attempt that a crash leaves behind is `possibly paid twice`.
+  /// The item goes out: an open attempt that a crash leaves behind is `possibly paid twice`. Errors:
+  /// invalid_argument before begin_run(), here and in the next two when they have an attempt to open.
   result<void> begin_attempt(const item_record& item, const attempt_record& attempt);
-  /// Commits the reply, its score and the end of its attempt in one transaction.
+  /// Commits the reply, its score and the end of its attempt in one transaction; an older reply with the same
+  /// keys is replaced. Without begin_attempt() the attempt is recorded here.
   result<void> put_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply,
                          const score::verdict& verdict);
   /// Commits a failed attempt; the item stays open and is run again on resume.
   result<void> put_failure(const item_record& item, const attempt_record& attempt);
-  /// Replaces the score of a stored reply.
-  result<void> put_verdict(const std::string& item_key, const score::verdict& verdict);
+  /// Replaces the score of a stored reply. Errors: not_found when there is none with these keys.
+  result<void> put_verdict(const item_record& item, const score::verdict& verdict);
+  /// Errors: not_found when no such run was begun.
   result<void> finish_run(const std::string& run_id, const std::string& summary_json);
 
   /// The reply of this item if both keys match; nothing when it has none. Errors: storage when the stored
   /// bytes do not match their checksum.
   [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
-  /// Items whose attempt was open when an earlier process ended without a reply to show for it.
+  /// Items of this file that were out when an earlier process ended without an answer: the backend may have
+  /// computed them, and they are or were sent again. The count stays after they got their reply.
   [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;
 
-  /// Flushes what was committed to the disk.
+  /// Flushes what was committed to the disk. When that fails, this and every later write fails.
   result<void> sync();
 
  private:

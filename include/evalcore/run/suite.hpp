@@ -25,11 +25,18 @@ struct item {
 /// A suite on disk: every line is checked when it is opened, kept as an offset and read again when it is
 /// asked for, so that memory does not grow with the bodies.
 ///
-/// Formats, plain or gzipped (told by content, not by name): plain JSONL with `id`, `messages` or
-/// `prompt`, and optionally `tools`, `target`, `scorer`, `category`, `params`; BFCL v4 files
-/// (`BFCL_v4_<category>.json`), whose answers stand in `possible_answer/` beside them or at the path given.
+/// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
+/// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
+///   `prompt` (one user turn), `target`, and optionally `tools` (OpenAI's form or the bare functions),
+///   `scorer` ("exact"), `category`, `params` {temperature, top_p, max_tokens, seed, stop}. Other members of
+///   a line are ignored; other members of a turn or of `params` are refused, as they would change an answer;
+/// - BFCL v4: files named `BFCL_v4_<category>.json`, or lines with `question` and `function`. Temperature
+///   is 0 unless the line has `params`. The answers stand in `possible_answer/` beside the file, or at
+///   `answers_path` (that file, or the file of the same name in that folder); the relevance categories have
+///   none, and a null target.
 ///
-/// Threads: get() from any, several at once.
+/// Threads: get() from any, several at once. Lines are read from the file as it was opened; one that was
+/// changed in between is an error, never another item.
 class suite {
  public:
   /// Errors: not_found, storage, bad_suite (file, line number and what is missing).
@@ -40,8 +47,9 @@ class suite {
   suite& operator=(suite&&) noexcept;
 
   [[nodiscard]] std::size_t size() const noexcept;
+  /// `index` < size(). Errors: storage (unreadable, or changed since open()).
   [[nodiscard]] result<item> get(std::size_t index) const;
-  /// The id alone, without reading the body again.
+  /// The id alone, without reading the body again. `index` < size().
   [[nodiscard]] const std::string& id(std::size_t index) const noexcept;
 
   [[nodiscard]] const std::string& path() const noexcept;

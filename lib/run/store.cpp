@@ -1,0 +1,300 @@
+#include <evalcore/run/store.hpp>
+
+#include <utility>
+
+#include <evalcore/base/hash.hpp>
+#include <evalcore/base/json.hpp>
+
+#include "run/store_codec.hpp"
+#include "run/store_file.hpp"
+#include "run/store_sql.hpp"
+
+namespace evalcore::run {
+namespace {
+
+/// So that the log stays small under a caller who never calls sync().
+constexpr int commits_without_sync = 1000;
+
+template <class Integer>
+std::optional<std::int64_t> column(const std::optional<Integer>& count) {
+  return count ? std::optional<std::int64_t>(static_cast<std::int64_t>(*count)) : std::nullopt;
+}
+
+std::string identity_text(const std::map<std::string, std::string>& identity) {
+  json::object members;
+  for (const auto& [key, value] : identity) members.emplace_back(key, value);
+  return json::to_text(members);
+}
+
+}  // namespace
+
+std::string item_key(const std::string& suite_hash, const std::string& item_id, std::uint32_t epoch,
+                     const std::string& scorer) {
+  return sha256().piece(suite_hash).piece(item_id).piece(std::to_string(epoch)).piece(scorer).hex();
+}
+
+std::string cache_key(const std::map<std::string, std::string>& identity, const std::string& model,
+                      const std::string& canonical_request, std::uint32_t epoch) {
+  sha256 hash;
+  for (const auto& [key, value] : identity) hash.piece(key).piece(value);
+  return hash.piece(model).piece(canonical_request).piece(std::to_string(epoch)).hex();
+}
+
+struct store::impl {
+  sql_database database;
+  statement add_run;
+  statement end_run;
+  statement add_item;
+  statement add_attempt;
+  statement find_open;
+  statement close_attempt;
+  statement put_reply;
+  statement find_reply_id;
+  statement put_score;
+  statement find_reply;
+  statement count_lost;
+
+  std::string run_id;  ///< Empty before begin_run().
+  int unsynced = 0;
+  std::optional<error> broken;  ///< A flush failed: what the disk holds is not known any more.
+
+  explicit impl(sql_database opened) : database(std::move(opened)) {}
+
+  result<void> prepare() {
+    const std::pair<statement*, std::string_view> all[] = {
+        {&add_run,
+         "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms)"
+         " VALUES (?, ?, ?, ?, ?, ?, ?)"},
+        {&end_run, "UPDATE runs SET summary = ? WHERE run_id = ?"},
+        {&add_item, "INSERT INTO items (item_key, item_id, epoch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"},
+        {&add_attempt,
+         "INSERT INTO attempts (run_id, item_key, cache_key, started_unix_ms, state) VALUES (?, ?, ?, ?, "
+         "'open')"},
+        {&find_open,
+         "SELECT max(attempt_id) FROM attempts WHERE item_key = ? AND cache_key = ? AND state = 'open'"},
+        {&close_attempt,
+         "UPDATE attempts SET state = ?, predicted_cached_tokens = ?, slot = ?, error_code = ?, error_stage "
+         "= ?,"
+         " error_message = ?, http_status = ?, backend_words = ? WHERE attempt_id = ?"},
+        {&put_reply,
+         "INSERT INTO replies (item_key, cache_key, attempt_id, body, checksum) VALUES (?, ?, ?, ?, ?)"
+         " ON CONFLICT (item_key, cache_key) DO UPDATE SET"
+         " attempt_id = excluded.attempt_id, body = excluded.body, checksum = excluded.checksum"},
+        {&find_reply_id, "SELECT reply_id FROM replies WHERE item_key = ? AND cache_key = ?"},
+        {&put_score,
+         "INSERT INTO scores (reply_id, value, extracted, reason, checksum) VALUES (?, ?, ?, ?, ?)"
+         " ON CONFLICT (reply_id) DO UPDATE SET value = excluded.value, extracted = excluded.extracted,"
+         " reason = excluded.reason, checksum = excluded.checksum"},
+        {&find_reply,
+         "SELECT body, replies.checksum, predicted_cached_tokens,"
+         " scores.checksum, value, extracted, reason"
+         " FROM replies JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
+         " WHERE replies.item_key = ? AND replies.cache_key = ?"},
+        {&count_lost,
+         "SELECT count(*) FROM (SELECT DISTINCT item_key, cache_key FROM attempts WHERE state = 'lost')"},
+    };
+    for (const auto& [into, sql] : all) {
+      auto prepared = database.prepare(sql);
+      if (!prepared) return std::move(prepared).error();
+      *into = *std::move(prepared);
+    }
+    return {};
+  }
+
+  /// One transaction around `work`.
+  template <class Work>
+  result<void> commit(const Work& work) {
+    if (broken) return *broken;
+    auto begun = transaction::begin(database);
+    if (!begun) return std::move(begun).error();
+    if (result<void> done = work(); !done) return done;
+    if (auto committed = begun->commit(); !committed) return committed;
+    return ++unsynced < commits_without_sync ? result<void>{} : sync();
+  }
+
+  result<void> sync() {
+    if (broken) return *broken;
+    if (auto done = database.execute("PRAGMA wal_checkpoint(PASSIVE)"); !done) {
+      broken = std::move(done).error();
+      broken->message += "; nothing more is written to it";
+      return *broken;
+    }
+    unsynced = 0;
+    return {};
+  }
+
+  result<void> open_attempt(const item_record& item, const attempt_record& attempt) {
+    if (run_id.empty())
+      return fail(errc::invalid_argument, stage::store, "an attempt needs begin_run() first");
+    auto known = add_item.bind(item.item_key).bind(item.item_id).bind(std::int64_t{item.epoch}).run();
+    if (!known) return known;
+    return add_attempt.bind(run_id)
+        .bind(item.item_key)
+        .bind(item.cache_key)
+        .bind(attempt.started_unix_ms)
+        .run();
+  }
+
+  /// Ends the attempt that begin_attempt() opened, or one that is opened here; gives its number.
+  result<std::int64_t> end_attempt(const item_record& item, const attempt_record& attempt,
+                                   std::string_view state) {
+    auto open = find_open.bind(item.item_key).bind(item.cache_key).next();
+    if (!open) return std::move(open).error();
+    std::optional<std::int64_t> id;
+    if (*open && !find_open.is_null(0)) id = find_open.integer(0);
+    find_open.reset();
+    if (!id) {
+      if (auto opened = open_attempt(item, attempt); !opened) return std::move(opened).error();
+      id = database.last_id();
+    }
+    close_attempt.bind(state).bind(column(attempt.predicted_cached_tokens)).bind(column(attempt.slot));
+    if (attempt.failure) {
+      close_attempt.bind(name(attempt.failure->code))
+          .bind(name(attempt.failure->at))
+          .bind(attempt.failure->message);
+      close_attempt.bind(column(attempt.failure->http_status)).bind(attempt.failure->backend_words);
+    } else {
+      for (int unused = 0; unused < 5; ++unused) close_attempt.bind_null();
+    }
+    if (auto closed = close_attempt.bind(*id).run(); !closed) return std::move(closed).error();
+    return *id;
+  }
+
+  result<void> write_score(const item_record& item, const score::verdict& verdict) {
+    auto found = find_reply_id.bind(item.item_key).bind(item.cache_key).next();
+    if (!found) return std::move(found).error();
+    if (!*found) {
+      return fail(errc::not_found, stage::store,
+                  "store " + database.path() + " has no reply of item " + item.item_id + " to score");
+    }
+    const auto reply_id = find_reply_id.integer(0);
+    find_reply_id.reset();
+    const auto checksum = verdict_checksum(item.item_key, item.cache_key, verdict);
+    const auto value = verdict.scored ? std::optional<double>(verdict.value) : std::nullopt;
+    return put_score.bind(reply_id)
+        .bind(value)
+        .bind(verdict.extracted)
+        .bind(verdict.reason)
+        .bind(checksum)
+        .run();
+  }
+
+  [[nodiscard]] error damaged(const item_record& item, const std::string& how) const {
+    return fail(errc::storage, stage::store,
+                "store " + database.path() + " is damaged: the reply of item " + item.item_id + " " + how +
+                    "; restore a copy or give another --store");
+  }
+
+  /// The row that find_reply stands on.
+  result<std::optional<stored_reply>> read_row(const item_record& item) const {
+    const auto body = find_reply.text(0);
+    if (reply_checksum(item.item_key, item.cache_key, body) != find_reply.text(1)) {
+      return damaged(item, "does not match its checksum");
+    }
+    auto reply = decode_reply(body);
+    if (!reply) return damaged(item, "cannot be read (" + reply.error().message + ")");
+    stored_reply out{*std::move(reply), std::nullopt, std::nullopt};
+    if (!find_reply.is_null(2))
+      out.predicted_cached_tokens = static_cast<std::uint64_t>(find_reply.integer(2));
+    if (find_reply.is_null(3)) return std::optional(std::move(out));
+    score::verdict verdict;
+    verdict.scored = !find_reply.is_null(4);
+    verdict.value = find_reply.real(4);
+    verdict.extracted = find_reply.text(5);
+    verdict.reason = find_reply.text(6);
+    if (verdict_checksum(item.item_key, item.cache_key, verdict) != find_reply.text(3)) {
+      return damaged(item, "has a score that does not match its checksum");
+    }
+    out.verdict = std::move(verdict);
+    return std::optional(std::move(out));
+  }
+};
+
+store::store(std::unique_ptr<impl> state) : impl_(std::move(state)) {}
+store::~store() = default;
+store::store(store&&) noexcept = default;
+store& store::operator=(store&&) noexcept = default;
+
+result<store> store::open(const std::string& path) {
+  auto database = open_store_file(path);
+  if (!database) return std::move(database).error();
+  auto state = std::make_unique<impl>(*std::move(database));
+  if (auto prepared = state->prepare(); !prepared) return std::move(prepared).error();
+  // This process is alone with the file, so whoever opened these attempts is gone.
+  auto swept = state->database.execute("UPDATE attempts SET state = 'lost' WHERE state = 'open'");
+  if (!swept) return std::move(swept).error();
+  return store(std::move(state));
+}
+
+result<void> store::begin_run(const run_record& run) {
+  const auto identity = identity_text(run.identity);
+  auto begun = impl_->commit([&] {
+    return impl_->add_run.bind(run.run_id)
+        .bind(run.suite_path)
+        .bind(run.suite_hash)
+        .bind(identity)
+        .bind(run.options_json)
+        .bind(run.plan_json)
+        .bind(run.started_unix_ms)
+        .run();
+  });
+  if (begun) impl_->run_id = run.run_id;
+  return begun;
+}
+
+result<void> store::begin_attempt(const item_record& item, const attempt_record& attempt) {
+  return impl_->commit([&] { return impl_->open_attempt(item, attempt); });
+}
+
+result<void> store::put_reply(const item_record& item, const attempt_record& attempt,
+                              const chat::reply& reply, const score::verdict& verdict) {
+  const auto body = encode_reply(reply);
+  const auto checksum = reply_checksum(item.item_key, item.cache_key, body);
+  return impl_->commit([&]() -> result<void> {
+    auto ended = impl_->end_attempt(item, attempt, "replied");
+    if (!ended) return std::move(ended).error();
+    auto& put = impl_->put_reply;
+    auto kept = put.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+    return kept ? impl_->write_score(item, verdict) : kept;
+  });
+}
+
+result<void> store::put_failure(const item_record& item, const attempt_record& attempt) {
+  return impl_->commit([&]() -> result<void> {
+    auto ended = impl_->end_attempt(item, attempt, "failed");
+    return ended ? result<void>{} : std::move(ended).error();
+  });
+}
+
+result<void> store::put_verdict(const item_record& item, const score::verdict& verdict) {
+  return impl_->commit([&] { return impl_->write_score(item, verdict); });
+}
+
+result<void> store::finish_run(const std::string& run_id, const std::string& summary_json) {
+  return impl_->commit([&]() -> result<void> {
+    if (auto ended = impl_->end_run.bind(summary_json).bind(run_id).run(); !ended) return ended;
+    if (impl_->database.changes() == 1) return {};
+    return fail(errc::not_found, stage::store, "store " + impl_->database.path() + " has no run " + run_id);
+  });
+}
+
+result<std::optional<stored_reply>> store::find(const item_record& item) const {
+  auto found = impl_->find_reply.bind(item.item_key).bind(item.cache_key).next();
+  if (!found) return std::move(found).error();
+  if (!*found) return std::optional<stored_reply>();
+  auto out = impl_->read_row(item);
+  impl_->find_reply.reset();
+  return out;
+}
+
+result<std::uint64_t> store::possibly_paid_twice() const {
+  auto counted = impl_->count_lost.next();
+  if (!counted) return std::move(counted).error();
+  const auto items = static_cast<std::uint64_t>(impl_->count_lost.integer(0));
+  impl_->count_lost.reset();
+  return items;
+}
+
+result<void> store::sync() { return impl_->sync(); }
+
+}  // namespace evalcore::run

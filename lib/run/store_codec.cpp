@@ -1,0 +1,143 @@
+#include "run/store_codec.hpp"
+
+#include <array>
+#include <utility>
+
+#include <evalcore/base/hash.hpp>
+#include <evalcore/base/json.hpp>
+
+namespace evalcore::run {
+namespace {
+
+void count(json::writer& out, std::string_view key, const std::optional<std::uint64_t>& value) {
+  if (value) out.key(key).number(*value);
+}
+
+void span(json::writer& out, std::string_view key, const std::optional<duration>& value) {
+  if (value) out.key(key).number(std::int64_t{value->count()});
+}
+
+std::optional<std::uint64_t> count_of(const json::value& from, std::string_view key) {
+  const auto* found = from.find(key);
+  if (found == nullptr) return std::nullopt;
+  if (const auto* number = found->if_int()) return static_cast<std::uint64_t>(*number);
+  if (const auto* large = found->if_uint()) return *large;
+  return std::nullopt;
+}
+
+std::optional<duration> span_of(const json::value& from, std::string_view key) {
+  const auto* found = from.find(key);
+  const auto* number = found != nullptr ? found->if_int() : nullptr;
+  return number != nullptr ? std::optional<duration>(*number) : std::nullopt;
+}
+
+std::optional<chat::finish_reason> finish_from(std::string_view text) {
+  using enum chat::finish_reason;
+  for (const auto one : {stop, length, tool_calls, content_filter, other}) {
+    if (chat::name(one) == text) return one;
+  }
+  return std::nullopt;
+}
+
+/// Reads members and remembers whether one was missing or of another kind.
+class reader {
+ public:
+  std::string text(const json::value& from, std::string_view key) {
+    const auto* found = from.find(key);
+    const auto* value = found != nullptr ? found->if_string() : nullptr;
+    whole_ = whole_ && value != nullptr;
+    return value != nullptr ? *value : std::string();
+  }
+  const json::array& list(const json::value& from, std::string_view key) {
+    static const json::array none;
+    const auto* found = from.find(key);
+    const auto* value = found != nullptr ? found->if_array() : nullptr;
+    whole_ = whole_ && value != nullptr;
+    return value != nullptr ? *value : none;
+  }
+  const json::value& object(const json::value& from, std::string_view key) {
+    static const json::value none;
+    const auto* found = from.find(key);
+    const bool good = found != nullptr && found->if_object() != nullptr;
+    whole_ = whole_ && good;
+    return good ? *found : none;
+  }
+  [[nodiscard]] bool whole() const { return whole_; }
+
+ private:
+  bool whole_ = true;
+};
+
+}  // namespace
+
+std::string encode_reply(const chat::reply& reply) {
+  json::writer out;
+  out.begin_object().key("text").string(reply.text).key("reasoning").string(reply.reasoning);
+  out.key("calls").begin_array();
+  for (const auto& call : reply.calls) {
+    out.begin_object().key("id").string(call.id).key("name").string(call.name);
+    out.key("arguments").string(call.arguments).end_object();
+  }
+  out.end_array().key("finish").string(chat::name(reply.finish)).key("finish_raw").string(reply.finish_raw);
+  out.key("model").string(reply.model).key("usage").begin_object();
+  count(out, "prompt_tokens", reply.usage.prompt_tokens);
+  count(out, "cached_tokens", reply.usage.cached_tokens);
+  count(out, "completion_tokens", reply.usage.completion_tokens);
+  count(out, "reasoning_tokens", reply.usage.reasoning_tokens);
+  out.end_object().key("timing").begin_object();
+  span(out, "first_token_ns", reply.timing.first_token);
+  span(out, "total_ns", reply.timing.total);
+  out.end_object().key("dropped").begin_array();
+  for (const auto& field : reply.dropped) out.string(field);
+  out.end_array().end_object();
+  return out.take();
+}
+
+result<chat::reply> decode_reply(std::string_view text) {
+  const auto parsed = json::parse(text);
+  if (!parsed) return parsed.error();
+  const auto& root = *parsed;
+  reader read;
+  chat::reply out;
+  out.text = read.text(root, "text");
+  out.reasoning = read.text(root, "reasoning");
+  for (const auto& call : read.list(root, "calls")) {
+    out.calls.push_back({read.text(call, "id"), read.text(call, "name"), read.text(call, "arguments")});
+  }
+  const auto finish = finish_from(read.text(root, "finish"));
+  out.finish = finish.value_or(chat::finish_reason::other);
+  out.finish_raw = read.text(root, "finish_raw");
+  out.model = read.text(root, "model");
+  const auto& usage = read.object(root, "usage");
+  out.usage.prompt_tokens = count_of(usage, "prompt_tokens");
+  out.usage.cached_tokens = count_of(usage, "cached_tokens");
+  out.usage.completion_tokens = count_of(usage, "completion_tokens");
+  out.usage.reasoning_tokens = count_of(usage, "reasoning_tokens");
+  const auto& timing = read.object(root, "timing");
+  out.timing.first_token = span_of(timing, "first_token_ns");
+  out.timing.total = span_of(timing, "total_ns");
+  for (const auto& field : read.list(root, "dropped")) {
+    if (const auto* name = field.if_string()) out.dropped.push_back(*name);
+  }
+  if (!read.whole() || !finish) return fail(errc::bad_reply, stage::store, "a field of the reply is missing");
+  return out;
+}
+
+std::string reply_checksum(std::string_view item_key, std::string_view cache_key, std::string_view body) {
+  return sha256().piece(item_key).piece(cache_key).piece(body).hex();
+}
+
+std::string verdict_checksum(std::string_view item_key, std::string_view cache_key,
+                             const score::verdict& verdict) {
+  std::string value;
+  json::append_number(value, verdict.value);
+  return sha256()
+      .piece(item_key)
+      .piece(cache_key)
+      .piece(verdict.scored ? value : "unscored")
+      .piece(verdict.extracted)
+      .piece(verdict.reason)
+      .hex();
+}
+
+}  // namespace evalcore::run

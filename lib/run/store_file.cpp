@@ -1,0 +1,93 @@
+#include "run/store_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "run/store_schema.hpp"
+
+namespace evalcore::run {
+namespace {
+
+error refused(std::string why) { return fail(errc::storage, stage::store, std::move(why)); }
+
+/// Makes an empty file that only its owner can read, unless there is one. SQLite would use the umask, and
+/// would follow a link that somebody left in a shared folder.
+result<void> create_if_missing(const std::string& path) {
+  struct stat about{};
+  if (::lstat(path.c_str(), &about) == 0) {
+    if (S_ISLNK(about.st_mode)) return refused("store " + path + " is a symbolic link; give the file itself");
+    if (!S_ISREG(about.st_mode)) return refused("store " + path + " is not a regular file; give a file name");
+    return {};
+  }
+  if (errno != ENOENT) return refused("cannot open store " + path + ": " + std::strerror(errno));
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (descriptor < 0 && errno == ENOENT) {
+    const auto folder = std::filesystem::path(path).parent_path().string();
+    return refused("cannot create store " + path + ": there is no folder " + folder + "; make it first");
+  }
+  if (descriptor < 0) return refused("cannot create store " + path + ": " + std::strerror(errno));
+  ::close(descriptor);
+  return {};
+}
+
+/// A store, or an empty database that may become one; anything else is left as it is.
+result<bool> is_new(sql_database& database) {
+  const auto& path = database.path();
+  auto application = database.ask("PRAGMA application_id");
+  if (!application) return std::move(application).error();
+  auto version = database.ask("PRAGMA user_version");
+  if (!version) return std::move(version).error();
+  auto tables = database.ask("SELECT count(*) FROM sqlite_schema");
+  if (!tables) return std::move(tables).error();
+  if (*application == 0 && *version == 0 && *tables == 0) return true;
+  if (*application != store_application_id) {
+    return refused(path + " is not an evalcore store (another program's SQLite file); give another --store");
+  }
+  if (*version != store_schema_version) {
+    return refused("store " + path + " has schema " + std::to_string(*version) + ", this evalcore knows " +
+                   std::to_string(store_schema_version) +
+                   "; use the evalcore that wrote it or another --store");
+  }
+  return false;
+}
+
+result<void> create_tables(sql_database& database) {
+  auto begun = transaction::begin(database);
+  if (!begun) return std::move(begun).error();
+  if (auto made = database.execute(store_tables); !made) return made;
+  const std::string marks = "PRAGMA application_id = " + std::to_string(store_application_id) +
+                            "; PRAGMA user_version = " + std::to_string(store_schema_version);
+  if (auto marked = database.execute(marks.c_str()); !marked) return marked;
+  return begun->commit();
+}
+
+}  // namespace
+
+result<sql_database> open_store_file(const std::string& path) {
+  if (path.empty()) return fail(errc::invalid_argument, stage::store, "the name of the store is empty");
+  if (auto there = create_if_missing(path); !there) return std::move(there).error();
+  auto database = sql_database::open(path);
+  if (!database) return database;
+  // The lock is taken before anything is read, held until the end, and gone with the process.
+  if (auto locked = database->execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT"); !locked) {
+    return std::move(locked).error();
+  }
+  auto fresh = is_new(*database);
+  if (!fresh) return std::move(fresh).error();
+  // Checkpoints are left to sync(), because SQLite says nothing when one of its own fails.
+  auto set = database->execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;"
+      "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
+  if (!set) return std::move(set).error();
+  if (*fresh) {
+    if (auto made = create_tables(*database); !made) return std::move(made).error();
+  }
+  return database;
+}
+
+}  // namespace evalcore::run

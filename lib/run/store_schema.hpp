@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+
+namespace evalcore::run {
+
+/// "evlc": tells a store from any other SQLite file.
+inline constexpr std::int64_t store_application_id = 0x65766C63;
+/// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
+inline constexpr std::int64_t store_schema_version = 1;
+
+/// A reply belongs to what was asked for (item_key) and of whom (cache_key), so that one file can hold
+/// the answers of several models to the same suite. An attempt that is `open` belongs to the living process;
+/// opening the store turns what an earlier one left so into `lost`.
+inline constexpr const char* store_tables = R"sql(
+CREATE TABLE runs (
+  run_id TEXT NOT NULL PRIMARY KEY,
+  suite_path TEXT NOT NULL,
+  suite_hash TEXT NOT NULL,
+  identity TEXT NOT NULL,
+  options TEXT NOT NULL,
+  plan TEXT NOT NULL,
+  started_unix_ms INTEGER NOT NULL,
+  summary TEXT
+) STRICT;
+
+CREATE TABLE items (
+  item_key TEXT NOT NULL PRIMARY KEY,
+  item_id TEXT NOT NULL,
+  epoch INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attempts (
+  attempt_id INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs,
+  item_key TEXT NOT NULL REFERENCES items,
+  cache_key TEXT NOT NULL,
+  started_unix_ms INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('open', 'replied', 'failed', 'lost')),
+  predicted_cached_tokens INTEGER,
+  slot INTEGER,
+  error_code TEXT,
+  error_stage TEXT,
+  error_message TEXT,
+  http_status INTEGER,
+  backend_words TEXT
+) STRICT;
+CREATE INDEX attempts_open ON attempts (item_key, cache_key) WHERE state = 'open';
+CREATE INDEX attempts_lost ON attempts (item_key, cache_key) WHERE state = 'lost';
+
+CREATE TABLE replies (
+  reply_id INTEGER PRIMARY KEY,
+  item_key TEXT NOT NULL REFERENCES items,
+  cache_key TEXT NOT NULL,
+  attempt_id INTEGER NOT NULL REFERENCES attempts,
+  body TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  UNIQUE (item_key, cache_key)
+) STRICT;
+
+CREATE TABLE scores (
+  reply_id INTEGER PRIMARY KEY REFERENCES replies,
+  value REAL,
+  extracted TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  checksum TEXT NOT NULL
+) STRICT;
+)sql";
+
+}  // namespace evalcore::run

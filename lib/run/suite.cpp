@@ -1,0 +1,189 @@
+#include <evalcore/run/suite.hpp>
+
+#include <algorithm>
+#include <filesystem>
+#include <numeric>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "run/bfcl_file.hpp"
+#include "run/suite_chat.hpp"
+#include "run/suite_file.hpp"
+#include "run/suite_line.hpp"
+
+namespace evalcore::run {
+namespace {
+
+error at_line(const suite_file& file, const extent& where, error what) {
+  what.message.insert(0, file.at(where));
+  return what;
+}
+
+result<json::value> parse_line(std::string_view text) {
+  auto line = json::parse(text);
+  if (!line && line.error().code != errc::no_memory)
+    return bad_line("not JSON (" + line.error().message + ")");
+  return line;
+}
+
+std::string without_endings(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename();
+  for (const std::string_view ending : {".gz", ".jsonl", ".ndjson", ".json"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return name;
+}
+
+struct entry {
+  std::string id;
+  extent question;
+};
+
+}  // namespace
+
+struct suite::impl {
+  suite_file questions;
+  std::vector<entry> entries;
+  std::string task;
+  std::string hash;
+
+  bool bfcl = false;
+  std::string category;  ///< As the name of a BFCL file tells it.
+  suite_file answers;
+  std::vector<extent> targets;  ///< In the order of `entries`; empty when there is no answers file.
+
+  /// The item, its target still missing in a BFCL suite.
+  [[nodiscard]] result<item> item_of(const json::value& line) const {
+    return bfcl ? bfcl_item(line, category) : plain_item(line);
+  }
+
+  result<void> index_line(std::string_view text, const extent& where) {
+    auto line = parse_line(text);
+    if (!line) return at_line(questions, where, std::move(line).error());
+    if (entries.empty()) bfcl = bfcl || is_bfcl_line(*line);
+    auto one = item_of(*line);
+    if (!one) return at_line(questions, where, std::move(one).error());
+    entries.push_back({std::move(one->id), where});
+    return {};
+  }
+
+  /// Sorts positions, not strings in a set: no second copy of a million ids.
+  [[nodiscard]] result<void> check_ids() const {
+    std::vector<std::uint32_t> order(entries.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::stable_sort(order.begin(), order.end(),
+                     [this](auto left, auto right) { return entries[left].id < entries[right].id; });
+    const auto twin = std::adjacent_find(order.begin(), order.end(), [this](auto left, auto right) {
+      return entries[left].id == entries[right].id;
+    });
+    if (twin == order.end()) return {};
+    const auto& first = entries[*twin];
+    const auto& second = entries[*std::next(twin)];
+    std::string id;
+    json::append_quoted(id, first.id);
+    return at_line(questions, second.question,
+                   bad_line("the id " + id + " stands in line " + std::to_string(first.question.line) +
+                            " already; ids must be unique"));
+  }
+
+  result<void> index_answers(const std::string& path, sha256& hashed) {
+    auto opened = suite_file::open(path);
+    if (!opened) {
+      auto failure = std::move(opened).error();
+      failure.message += "; it holds the answers to " + questions.path();
+      return failure;
+    }
+    answers = *std::move(opened);
+    std::unordered_map<std::string, extent> found;
+    const auto walked =
+        answers.for_each_line(hashed, [&](std::string_view text, const extent& where) -> result<void> {
+          auto line = parse_line(text);
+          if (!line) return at_line(answers, where, std::move(line).error());
+          auto id = read_id(*line);
+          if (!id) return at_line(answers, where, std::move(id).error());
+          if (auto target = bfcl_target(*line); !target)
+            return at_line(answers, where, std::move(target).error());
+          const auto [before, fresh] = found.emplace(*std::move(id), where);
+          if (!fresh) {
+            return at_line(
+                answers, where,
+                bad_line("this id stands in line " + std::to_string(before->second.line) + " already"));
+          }
+          return {};
+        });
+    if (!walked) return walked;
+    targets.reserve(entries.size());
+    for (const auto& one : entries) {
+      const auto answer = found.find(one.id);
+      if (answer == found.end()) {
+        return at_line(questions, one.question, bad_line("no line of " + path + " answers this id"));
+      }
+      targets.push_back(answer->second);
+    }
+    return {};
+  }
+
+  [[nodiscard]] result<json::value> target(std::size_t index) const {
+    auto text = answers.read(targets[index]);
+    if (!text) return std::move(text).error();
+    auto line = parse_line(*text);
+    if (!line) return at_line(answers, targets[index], std::move(line).error());
+    return bfcl_target(*line);
+  }
+};
+
+suite::suite(std::unique_ptr<impl> state) : impl_(std::move(state)) {}
+suite::~suite() = default;
+suite::suite(suite&&) noexcept = default;
+suite& suite::operator=(suite&&) noexcept = default;
+
+result<suite> suite::open(const std::string& path, const std::string& answers_path) {
+  auto state = std::make_unique<impl>();
+  auto opened = suite_file::open(path);
+  if (!opened) return std::move(opened).error();
+  state->questions = *std::move(opened);
+  if (auto category = bfcl_category(path)) {
+    state->bfcl = true;
+    state->category = *std::move(category);
+  }
+  sha256 hash;
+  const auto walked = state->questions.for_each_line(
+      hash, [&](std::string_view text, const extent& where) { return state->index_line(text, where); });
+  if (!walked) return walked.error();
+  if (state->entries.empty()) return bad_line(path + " holds no item");
+  if (auto unique = state->check_ids(); !unique) return std::move(unique).error();
+  if (state->bfcl && (bfcl_has_answers(state->category) || !answers_path.empty())) {
+    auto indexed = state->index_answers(bfcl_answers_path(path, answers_path), hash);
+    if (!indexed) return std::move(indexed).error();
+  }
+  state->task = state->bfcl ? "bfcl" : without_endings(path);
+  state->hash = hash.hex();
+  return suite(std::move(state));
+}
+
+std::size_t suite::size() const noexcept { return impl_->entries.size(); }
+
+result<item> suite::get(std::size_t index) const {
+  const auto& held = impl_->entries.at(index);
+  auto text = impl_->questions.read(held.question);
+  if (!text) return std::move(text).error();
+  auto line = parse_line(*text);
+  if (!line) return at_line(impl_->questions, held.question, std::move(line).error());
+  auto one = impl_->item_of(*line);
+  if (!one) return at_line(impl_->questions, held.question, std::move(one).error());
+  one->line = held.question.line;
+  if (!impl_->targets.empty()) {
+    auto target = impl_->target(index);
+    if (!target) return std::move(target).error();
+    one->target = *std::move(target);
+  }
+  return one;
+}
+
+const std::string& suite::id(std::size_t index) const noexcept { return impl_->entries[index].id; }
+const std::string& suite::path() const noexcept { return impl_->questions.path(); }
+const std::string& suite::task() const noexcept { return impl_->task; }
+const std::string& suite::hash() const noexcept { return impl_->hash; }
+
+}  // namespace evalcore::run
