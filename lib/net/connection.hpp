@@ -1,6 +1,8 @@
 #pragma once
 
-#include <evalcore/base/clock.hpp>
+#include <boost/asio/connect.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <array>
 #include <cstddef>
@@ -8,9 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <evalcore/base/clock.hpp>
 
 namespace evalcore::net {
 

@@ -1,12 +1,12 @@
 #include "net/exchange_machine.hpp"
 
-#include "net/keep_alive.hpp"
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <string_view>
 #include <utility>
+
+#include "net/keep_alive.hpp"
 
 namespace evalcore::net {
 namespace {
@@ -21,7 +21,7 @@ std::string in_seconds(duration span) {
 
 /// When a bound that started at `from` is over; empty for no bound and for one beyond the clock's end.
 std::optional<instant> end_of(duration bound, instant from) {
-  if (bound <= duration::zero() || bound > instant::max() - from) return std::nullopt;
+  if (bound <= duration::zero() || bound >= instant::max() - from) return std::nullopt;
   return from + bound;
 }
 

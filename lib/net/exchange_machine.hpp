@@ -1,12 +1,12 @@
 #pragma once
 
-#include <evalcore/base/clock.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/net/http_client.hpp>
-
 #include <cstdint>
 #include <optional>
 #include <string>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/http_client.hpp>
 
 namespace evalcore::net {
 

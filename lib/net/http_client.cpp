@@ -1,10 +1,7 @@
-#include "net/connection.hpp"
-#include "net/exchange_machine.hpp"
-#include "net/loop_impl.hpp"
-#include "net/reply_parser.hpp"
-#include "net/request_text.hpp"
-
 #include <evalcore/net/http_client.hpp>
+
+#include <boost/asio/ip/address.hpp>
+#include <boost/asio/post.hpp>
 
 #include <map>
 #include <optional>
@@ -12,8 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include <boost/asio/ip/address.hpp>
-#include <boost/asio/post.hpp>
+#include "net/connection.hpp"
+#include "net/exchange_machine.hpp"
+#include "net/loop_impl.hpp"
+#include "net/reply_parser.hpp"
+#include "net/request_text.hpp"
 
 namespace evalcore::net {
 namespace {

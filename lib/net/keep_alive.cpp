@@ -1,9 +1,9 @@
 #include "net/keep_alive.hpp"
 
-#include "net/ascii.hpp"
-
 #include <charconv>
 #include <string_view>
+
+#include "net/ascii.hpp"
 
 namespace evalcore::net {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include <evalcore/base/clock.hpp>
 #include <evalcore/net/http_client.hpp>
-
-#include <optional>
 
 namespace evalcore::net {
 

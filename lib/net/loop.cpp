@@ -1,15 +1,15 @@
-#include "net/loop_impl.hpp"
-
 #include <evalcore/net/loop.hpp>
+
+#include <boost/asio/post.hpp>
+#include <pthread.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
 
-#include <boost/asio/post.hpp>
-#include <pthread.h>
-#include <signal.h>
+#include "net/loop_impl.hpp"
 
 namespace evalcore::net {
 namespace {

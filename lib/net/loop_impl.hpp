@@ -1,14 +1,14 @@
 #pragma once
 
-#include <evalcore/net/loop.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <memory>
 #include <thread>
 #include <unordered_map>
 
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <evalcore/net/loop.hpp>
 
 namespace evalcore::net {
 

@@ -1,14 +1,14 @@
 #include "net/reply_parser.hpp"
 
-#include "net/ascii.hpp"
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/basic_parser.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
 
-#include <boost/asio/buffer.hpp>
-#include <boost/beast/http/basic_parser.hpp>
+#include "net/ascii.hpp"
 
 namespace evalcore::net {
 namespace {
@@ -17,6 +17,7 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr int most_informational = 8;
+constexpr std::string_view opening = "HTTP/1.";
 constexpr std::size_t most_extension_bytes = 4096;
 /// Beast asserts that five bytes are there when it comes back to a last chunk. The shortest rest of a
 /// chunked body ("0", two line ends) has five, so waiting for them never waits for ever.
@@ -123,6 +124,11 @@ struct reply_parser::impl {
   }
 
   result<void> parse(std::string_view& rest) {
+    // Told at the first wrong byte: a server that speaks something else (TLS, say) sends few and waits.
+    const bool before_status = current->head().status == 0;
+    if (before_status && rest.substr(0, opening.size()) != opening.substr(0, rest.size())) {
+      return refuse(http::error::bad_version);
+    }
     while (!current->is_done() && readable(rest)) {
       error_code why;
       rest.remove_prefix(current->put(boost::asio::const_buffer(rest.data(), rest.size()), why));

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <evalcore/base/result.hpp>
-#include <evalcore/net/http_client.hpp>
-
 #include <memory>
 #include <string_view>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/http_client.hpp>
 
 namespace evalcore::net {
 

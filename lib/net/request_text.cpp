@@ -1,10 +1,10 @@
 #include "net/request_text.hpp"
 
-#include "net/ascii.hpp"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
+
+#include "net/ascii.hpp"
 
 namespace evalcore::net {
 namespace {

@@ -1,9 +1,9 @@
 #pragma once
 
+#include <string>
+
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/http_client.hpp>
-
-#include <string>
 
 namespace evalcore::net {
 

@@ -1,12 +1,12 @@
-#include "net/ascii.hpp"
-
 #include <evalcore/net/url.hpp>
+
+#include <arpa/inet.h>
 
 #include <algorithm>
 #include <charconv>
 #include <optional>
 
-#include <arpa/inet.h>
+#include "net/ascii.hpp"
 
 namespace evalcore::net {
 namespace {

@@ -1,11 +1,5 @@
 #pragma once
 
-#include <evalcore/base/clock.hpp>
-#include <evalcore/base/limits.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/net/loop.hpp>
-#include <evalcore/net/url.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -14,21 +8,29 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/limits.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/net/url.hpp>
+
 namespace evalcore::net {
 
 /// How long each part may take. The clock of `attempt` starts when the exchange is started, not while it
-/// is queued elsewhere. Zero: no bound.
+/// is queued elsewhere. Zero: no bound. A deadline that passes ends the exchange with `timeout`, the stage
+/// in which it passed, and a message that names it.
 struct deadlines {
   duration connect = std::chrono::seconds(5);       ///< Resolve, connect.
   duration first_byte = std::chrono::seconds(600);  ///< Request written to first byte of the answer.
-  duration idle = std::chrono::seconds(120);        ///< Between two reads of the answer.
-  duration attempt = std::chrono::seconds(900);     ///< The whole exchange.
+  duration idle = std::chrono::seconds(120);  ///< Between two reads of the answer, two writes of the request.
+  duration attempt = std::chrono::seconds(900);  ///< The whole exchange, a resend included.
 };
 
 struct http_request {
-  std::string method = "POST";
-  std::string target;                                        ///< Path and query.
-  std::vector<std::pair<std::string, std::string>> headers;  ///< Host, length and connection are added.
+  std::string method = "POST";  ///< Or "GET".
+  std::string target;           ///< Path and query, beginning with '/'.
+  /// Host, length and connection are added, and refused here.
+  std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   net::deadlines deadlines;
 };
@@ -58,13 +60,20 @@ struct http_limits {
   std::uint64_t body_bytes = limits::body_bytes;
 };
 
-/// An HTTP/1.1 client for one origin, with kept-alive connections.
+/// An HTTP/1.1 client for one origin, with kept-alive connections. As many exchanges run side by side as
+/// are started: the caller bounds them.
 ///
 /// A connection that the server closed while it was idle is noticed on reuse and the request is sent once
 /// more on a new one, provided that no byte of an answer was seen. Redirects are not followed: a 3xx is an
-/// answer like any other. TLS is not built in yet: an https origin ends in `unsupported`.
+/// answer like any other. The host is resolved once, off the loop. TLS is not built in yet: an https origin
+/// ends in `unsupported`.
 ///
-/// Lives on the loop: construct, use and destroy it there. Destroying it ends open exchanges with `closed`.
+/// Errors of an exchange: `transport` (not found, refused, reset, closed without an answer), `timeout`,
+/// `truncated` (ended within its answer), `bad_reply` (not HTTP, or beyond the limits), `cancelled`,
+/// `closed`, `invalid_argument` (a path or header that cannot be sent), `unsupported`.
+///
+/// Lives on the loop: construct, use and destroy it there. Destroying it ends open exchanges with `closed`,
+/// from within the destructor. The loop's own destructor may wait for a name lookup that is under way.
 class http_client {
  public:
   using exchange_id = std::uint64_t;

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <evalcore/base/clock.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
+
+#include <evalcore/base/clock.hpp>
 
 namespace evalcore::net {
 

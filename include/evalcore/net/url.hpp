@@ -1,10 +1,10 @@
 #pragma once
 
-#include <evalcore/base/result.hpp>
-
 #include <cstdint>
 #include <string>
 #include <string_view>
+
+#include <evalcore/base/result.hpp>
 
 namespace evalcore::net {
 
