@@ -1,0 +1,340 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <evalcore/pool/pool.hpp>
+
+using namespace evalcore;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// Answers from the loop after `delay`: a first token, then a reply whose text is the model's name. A
+/// request for the model "stall" is never answered, "fail" gets an error.
+class fake_backend final : public backend::backend {
+ public:
+  explicit fake_backend(net::loop& owner) : loop_(owner) {}
+
+  const ::evalcore::backend::info& about() const override { return info_; }
+  ::evalcore::backend::capabilities can() const override { return {}; }
+
+  ::evalcore::backend::ticket start(const chat::request& request,
+                                    std::shared_ptr<::evalcore::backend::sink> to) override {
+    const auto ticket = ++last_ticket_;
+    open_.emplace(ticket, std::move(to));
+    most_open = std::max(most_open.load(), open_.size());
+    if (request.model == "stall") return ticket;
+    loop_.after(delay, [this, ticket] {
+      if (open_.contains(ticket)) open_.at(ticket)->on_first_token(std::chrono::steady_clock::now());
+    });
+    loop_.after(2 * delay, [this, ticket, model = request.model] {
+      if (model == "fail") return end(ticket, fail(errc::backend_fault, stage::body, "broken"));
+      chat::reply reply;
+      reply.text = model;
+      end(ticket, reply);
+    });
+    return ticket;
+  }
+  void cancel(::evalcore::backend::ticket which) override {
+    loop_.post([this, which] { end(which, fail(errc::cancelled, stage::body, "cancelled")); });
+  }
+  void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
+                    std::function<void(result<void>)> done) override {
+    shares.emplace_back(from, std::move(to));
+    if (share_fails) {
+      done(fail(errc::unsupported, stage::start, "no"));  // At once, as the base class does.
+    } else if (!share_stalls) {
+      loop_.after(delay, [done = std::move(done)] { done({}); });
+    } else {
+      stalled_ = std::move(done);
+    }
+  }
+
+  duration delay = 0ms;
+  bool share_fails = false;
+  bool share_stalls = false;
+  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> shares;
+  std::atomic<std::size_t> most_open = 0;
+
+ private:
+  void end(::evalcore::backend::ticket which, result<chat::reply> outcome) {
+    const auto found = open_.find(which);
+    if (found == open_.end()) return;
+    const auto sink = std::move(found->second);
+    open_.erase(found);
+    sink->on_end(std::move(outcome));
+  }
+
+  net::loop& loop_;
+  ::evalcore::backend::info info_;
+  std::map<::evalcore::backend::ticket, std::shared_ptr<::evalcore::backend::sink>> open_;
+  ::evalcore::backend::ticket last_ticket_ = 0;
+  std::function<void(result<void>)> stalled_;
+};
+
+/// Hands out what it was given, then is exhausted.
+class list_source final : public pool::source {
+ public:
+  pool::pull next() override {
+    if (next_ == entries.size()) return pool::exhausted{};
+    if (const auto* held = std::get_if<pool::hold>(&entries[next_]); held != nullptr && holds_left > 0) {
+      --holds_left;
+      return *held;
+    }
+    if (std::holds_alternative<pool::hold>(entries[next_])) ++next_;
+    if (next_ == entries.size()) return pool::exhausted{};
+    return entries[next_++];
+  }
+  void on_first_token(pool::item_id) override { ++first_tokens; }
+  void on_end(pool::item_id id, const result<chat::reply>&) override { ended.push_back(id); }
+  void on_shared(const result<void>& outcome) override { shared.push_back(outcome.has_value()); }
+
+  void add(pool::item_id id, const std::string& model) {
+    pool::work one{.id = id, .request = {}};
+    one.request.model = model;
+    entries.emplace_back(std::move(one));
+  }
+
+  std::vector<pool::pull> entries;
+  int holds_left = 0;  ///< How often the holds in the list are answered before they are passed.
+  int first_tokens = 0;
+  std::vector<pool::item_id> ended;
+  std::vector<bool> shared;
+
+ private:
+  std::size_t next_ = 0;
+};
+
+struct seen {
+  std::map<pool::item_id, int> started;
+  std::map<pool::item_id, int> first_tokens;
+  std::map<pool::item_id, result<chat::reply>> ended;
+  std::optional<error> failure;
+
+  std::size_t count(errc code) const {
+    std::size_t n = 0;
+    for (const auto& [id, outcome] : ended) n += !outcome && outcome.error().code == code ? 1U : 0U;
+    return n;
+  }
+};
+
+/// Reads events until drained, checking their order.
+seen read_all(pool::pool& from, const std::function<void(const pool::event&)>& at = {}) {
+  seen out;
+  while (true) {
+    auto event = from.poll(30s);
+    REQUIRE(event);
+    if (at) at(*event);
+    if (event->what == pool::event::kind::started) {
+      REQUIRE(++out.started[event->id] == 1);
+    } else if (event->what == pool::event::kind::first_token) {
+      REQUIRE(out.started.contains(event->id));
+      REQUIRE_FALSE(out.ended.contains(event->id));
+      REQUIRE(++out.first_tokens[event->id] == 1);
+    } else if (event->what == pool::event::kind::ended) {
+      REQUIRE(out.started.contains(event->id));
+      REQUIRE(event->outcome);
+      REQUIRE(out.ended.emplace(event->id, *event->outcome).second);
+    } else {
+      if (event->outcome) out.failure = event->outcome->error();
+      REQUIRE(out.started.size() == out.ended.size());
+      REQUIRE_FALSE(from.poll(0ms));
+      return out;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every item is started and ended once, within the bound, drained last") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  for (pool::item_id id = 0; id < 200; ++id) source.add(id, id % 10 == 3 ? "fail" : "m" + std::to_string(id));
+  pool::pool pool(loop, backend, source, {.max_in_flight = 7});
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK_FALSE(all.failure);
+  REQUIRE(all.ended.size() == 200);
+  CHECK(all.count(errc::backend_fault) == 20);
+  CHECK(all.ended.at(42).value().text == "m42");
+  CHECK(all.first_tokens.size() == 200);
+  CHECK(backend.most_open == 7);
+  loop.run_and_wait([&] {
+    CHECK(source.ended.size() == 200);
+    CHECK(source.first_tokens == 200);
+  });
+}
+
+TEST_CASE("cancel_all half-way ends what is in flight and starts nothing more") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  for (pool::item_id id = 0; id < 200; ++id) source.add(id, id < 50 ? "m" : "stall");
+  pool::pool pool(loop, backend, source, {.max_in_flight = 8});
+  pool.start();
+  // Everything before the first stalled one is answered; then all eight places stall.
+  std::size_t ended = 0;
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::ended && ++ended == 50) pool.cancel_all();
+  });
+  CHECK_FALSE(all.failure);
+  const std::size_t cancelled = all.count(errc::cancelled);
+  CHECK(cancelled >= 1);
+  CHECK(cancelled <= 8);
+  CHECK(all.ended.size() == 50 + cancelled);
+}
+
+TEST_CASE("drain lets what is in flight end") {
+  net::loop loop;
+  fake_backend backend(loop);
+  backend.delay = 1ms;
+  list_source source;
+  for (pool::item_id id = 0; id < 100'000; ++id) source.add(id, "m");
+  pool::pool pool(loop, backend, source, {.max_in_flight = 4});
+  pool.start();
+  std::size_t ended = 0;
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::ended && ++ended == 10) pool.drain();
+  });
+  CHECK(all.count(errc::cancelled) == 0);
+  CHECK(all.ended.size() >= 10);
+  CHECK(all.ended.size() < 100'000);
+}
+
+TEST_CASE("a source that holds is asked again when something happened") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.add(1, "leader");
+  source.entries.emplace_back(pool::hold{});
+  source.holds_left = 1;
+  source.add(2, "follower");
+  pool::pool pool(loop, backend, source, {});
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK_FALSE(all.failure);
+  CHECK(all.ended.size() == 2);
+}
+
+TEST_CASE("a source that holds for ever ends the run with an error") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.add(1, "m");
+  source.entries.emplace_back(pool::hold{});
+  source.holds_left = 1'000'000;
+  pool::pool pool(loop, backend, source, {});
+  pool.start();
+  const seen all = read_all(pool);
+  REQUIRE(all.failure);
+  CHECK(all.failure->code == errc::internal);
+  CHECK(all.ended.at(1).has_value());
+}
+
+TEST_CASE("a share goes to the backend, and the source hears how it went") {
+  for (const bool fails : {false, true}) {
+    net::loop loop;
+    fake_backend backend(loop);
+    backend.share_fails = fails;
+    list_source source;
+    source.add(1, "m");
+    source.entries.emplace_back(pool::share_prefix{.from = 0, .to = {1, 2}});
+    source.add(2, "m");
+    pool::pool pool(loop, backend, source, {});
+    pool.start();
+    const seen all = read_all(pool);
+    CHECK(all.ended.size() == 2);
+    loop.run_and_wait([&] {
+      CHECK(backend.shares == std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>{{0, {1, 2}}});
+      CHECK(source.shared == std::vector<bool>{!fails});
+    });
+  }
+}
+
+TEST_CASE("cancel_all does not wait for a share that stalls") {
+  net::loop loop;
+  fake_backend backend(loop);
+  backend.share_stalls = true;
+  list_source source;
+  source.add(1, "m");
+  source.entries.emplace_back(pool::share_prefix{.from = 0, .to = {1}});
+  pool::pool pool(loop, backend, source, {});
+  pool.start();
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::ended) pool.cancel_all();
+  });
+  CHECK(all.ended.at(1).has_value());
+  loop.run_and_wait([&] { CHECK(source.shared.empty()); });
+}
+
+TEST_CASE("the total deadline ends a stalled item as a time-out and its place is used again") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.add(1, "stall");
+  source.add(2, "m");
+  pool::pool pool(loop, backend, source, {.max_in_flight = 1, .total_deadline = 20ms});
+  const auto before = std::chrono::steady_clock::now();
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK(std::chrono::steady_clock::now() - before >= 20ms);
+  REQUIRE_FALSE(all.ended.at(1));
+  CHECK(all.ended.at(1).error().code == errc::timeout);
+  CHECK(all.ended.at(1).error().message.find("0.02") != std::string::npos);
+  CHECK(all.ended.at(2).has_value());
+}
+
+TEST_CASE("the destructor cancels and waits, started or not") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  for (pool::item_id id = 0; id < 10; ++id) source.add(id, "stall");
+  {
+    const pool::pool never_started(loop, backend, source, {});
+  }
+  {
+    pool::pool pool(loop, backend, source, {.max_in_flight = 3});
+    pool.start();
+    while (pool.poll(30s)->id != 2) continue;
+  }
+  loop.run_and_wait([&] { CHECK(source.ended.size() == 3); });
+}
+
+TEST_CASE("wake unblocks a poll, whichever comes first") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  pool::pool pool(loop, backend, source, {});
+  pool.wake();
+  CHECK_FALSE(pool.poll(std::chrono::milliseconds::max()));
+  std::thread other([&] { pool.wake(); });
+  CHECK_FALSE(pool.poll(std::chrono::milliseconds::max()));
+  other.join();
+  CHECK_FALSE(pool.poll(1ms));
+}
+
+TEST_CASE("a bound that is raised while running is used") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  for (pool::item_id id = 0; id < 6; ++id) source.add(id, "stall");
+  pool::pool pool(loop, backend, source, {.max_in_flight = 2});
+  pool.start();
+  std::size_t started = 0;
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what != pool::event::kind::started) return;
+    if (++started == 2) pool.set_max_in_flight(5);
+    if (started == 5) pool.cancel_all();
+  });
+  CHECK(backend.most_open == 5);
+  CHECK(all.count(errc::cancelled) == 5);
+}
