@@ -1,4 +1,9 @@
 evalcore_test(wire
   SOURCES
+    unit/capture.cpp
+    unit/test_openai_chat_captures.cpp
+    unit/test_openai_chat_encode.cpp
+    unit/test_openai_chat_errors.cpp
+    unit/test_openai_chat_quirks.cpp
     unit/test_sse.cpp
   LAYERS base chat wire)

@@ -1,13 +1,13 @@
 #pragma once
 
-#include "wire/json_view.hpp"
+#include <map>
+#include <string>
+#include <vector>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/request.hpp>
 
-#include <map>
-#include <string>
-#include <vector>
+#include "wire/json_view.hpp"
 
 namespace evalcore::wire {
 

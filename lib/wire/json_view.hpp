@@ -1,12 +1,12 @@
 #pragma once
 
-#include <evalcore/base/limits.hpp>
+#include <simdjson.h>
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
-#include <simdjson.h>
+#include <evalcore/base/limits.hpp>
 
 /// Reading replies through simdjson's DOM. Servers write "nothing" as an absent member or as null; here both
 /// are nullopt. Everything returned lives until the parser's next document.

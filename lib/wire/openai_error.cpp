@@ -1,11 +1,11 @@
-#include "wire/openai_parts.hpp"
+#include <algorithm>
+#include <array>
+#include <string>
 
 #include <evalcore/base/limits.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
-#include <algorithm>
-#include <array>
-#include <string>
+#include "wire/openai_parts.hpp"
 
 namespace evalcore::wire {
 namespace {

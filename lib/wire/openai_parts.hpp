@@ -1,12 +1,12 @@
 #pragma once
 
-#include "wire/json_view.hpp"
+#include <optional>
+#include <string_view>
 
 #include <evalcore/base/error.hpp>
 #include <evalcore/chat/reply.hpp>
 
-#include <optional>
-#include <string_view>
+#include "wire/json_view.hpp"
 
 /// What whole and streamed OpenAI chat answers have in common.
 namespace evalcore::wire {

@@ -1,7 +1,7 @@
+#include <evalcore/wire/openai_chat.hpp>
+
 #include "wire/call_assembler.hpp"
 #include "wire/openai_parts.hpp"
-
-#include <evalcore/wire/openai_chat.hpp>
 
 namespace evalcore::wire {
 namespace {

@@ -1,8 +1,8 @@
-#include "wire/call_assembler.hpp"
-#include "wire/openai_parts.hpp"
-
 #include <evalcore/wire/openai_chat.hpp>
 #include <evalcore/wire/sse.hpp>
+
+#include "wire/call_assembler.hpp"
+#include "wire/openai_parts.hpp"
 
 namespace evalcore::wire {
 namespace {
