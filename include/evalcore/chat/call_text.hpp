@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,14 +42,14 @@ class python_value {
   using variant = std::variant<none, bool, std::int64_t, big_int, double, std::string, list, tuple, dict>;
 
   python_value() = default;
-  python_value(variant state) : state(std::move(state)) {}  // NOLINT: implicit by design
+  python_value(variant held) : state(std::move(held)) {}  // NOLINT: implicit by design
 
   variant state;
   friend bool operator==(const python_value&, const python_value&) = default;
 };
 
 /// f(a=1, b="x"): the dotted name and the keyword arguments in order. Positional arguments are dropped,
-/// as BFCL's decoder does.
+/// as BFCL's decoder does; of an argument given twice the last one stands.
 struct python_call {
   std::string name;
   std::vector<std::pair<std::string, python_value>> arguments;
@@ -58,7 +57,16 @@ struct python_call {
 
 /// Reads `[f(a=1), g.h(b="x")]` or a single call, the way BFCL's prompting mode reads an answer: back
 /// ticks, blanks and newlines around it are stripped, missing outer brackets are supplied, anything that
-/// is not a list of calls is an error (bad_reply: the model did not give a call).
+/// is not a list of calls is an error (bad_reply: the model did not give a call). An argument becomes a
+/// value the way that decoder does it:
+///   - a bare name is its text (true is "true"), `...` is "...", any sign in front of a number is a minus;
+///   - constant arithmetic is computed (1/2 is 0.5);
+///   - a call with keywords is {name: {keyword: value}}; one without, and x[i], are their source text.
+/// Valid Python that is an error here: lambdas, comprehensions, sets, conditionals, comparisons, and/or,
+/// await and yield, bytes, f-strings, \N{…}, lone surrogates, complex numbers, unpacked arguments (*x in a
+/// list, **x), arithmetic on anything but numbers and on strings but for +, integers that leave 64 bits in
+/// arithmetic, integers of more than 4,300 digits, brackets more than 200 deep. Most of these are errors
+/// for BFCL's decoder as well; none of the others can be the answer to an item. Takes linear time.
 [[nodiscard]] result<std::vector<python_call>> decode_calls(std::string_view text);
 
 /// Native tool calls in the same form, arguments parsed from their JSON text; empty or absent arguments
@@ -67,9 +75,14 @@ struct python_call {
 
 /// JSON as Python's json.loads gives it.
 [[nodiscard]] python_value from_json(const json::value& value);
-/// A dict of arguments as JSON text; a tuple becomes an array.
+/// The value as JSON. A tuple becomes an array, a key that is no string its text, an integer beyond 64 bits
+/// a string of its digits.
 [[nodiscard]] json::value to_json(const python_value& value);
+/// Python's ==: 1, 1.0 and True are equal, (1,) and [1] are not, the order of a dict does not count.
+[[nodiscard]] bool python_equal(const python_value& a, const python_value& b);
 /// Python's repr(), for messages.
 [[nodiscard]] std::string repr(const python_value& value);
+/// The call as source text: f(a=1, b='x').
+[[nodiscard]] std::string repr(const python_call& call);
 
 }  // namespace evalcore::chat
