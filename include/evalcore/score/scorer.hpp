@@ -15,18 +15,18 @@ namespace evalcore::score {
 
 /// What a scorer may look at besides the reply. Views are valid during the call.
 struct task {
-  const json::value* target = nullptr;        ///< The suite's `target`, never null.
+  const json::value* target = nullptr;  ///< The suite's `target`, never null.
   const std::vector<chat::tool>* tools = nullptr;
-  std::string_view category;                  ///< "live_multiple", or empty.
+  std::string_view category;  ///< "live_multiple", or empty.
 };
 
 /// The outcome of scoring one reply. `unscored` means that the checker failed, not the model: what the
 /// model did itself (no parsable answer, cut by length, a refusal) is scored, and wrong.
 struct verdict {
   bool scored = false;
-  double value = 0;        ///< 0 … 1; only when scored.
-  std::string extracted;   ///< What was compared, for a person.
-  std::string reason;      ///< Why it is wrong, or why it is unscored; empty when right.
+  double value = 0;       ///< 0 … 1; only when scored.
+  std::string extracted;  ///< What was compared, for a person.
+  std::string reason;     ///< Why it is wrong, or why it is unscored; empty when right.
 };
 
 /// A pure function of (task, reply); may be called from several threads at once.

@@ -1,0 +1,3 @@
+# Programs that the oracle tests in Python talk to.
+add_executable(score_replies tools/score_replies.cpp)
+target_link_libraries(score_replies PRIVATE evalcore_warnings evalcore_base evalcore_chat evalcore_score)
