@@ -1,14 +1,14 @@
 #pragma once
 
+#include <memory>
+#include <stop_token>
+#include <string>
+
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/http_client.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/wire/dialect.hpp>
-
-#include <memory>
-#include <stop_token>
-#include <string>
 
 namespace evalcore::backend {
 

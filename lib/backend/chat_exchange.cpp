@@ -1,0 +1,71 @@
+#include "backend/chat_exchange.hpp"
+
+#include <utility>
+
+namespace evalcore::backend {
+namespace {
+
+constexpr int ok = 200;
+
+}  // namespace
+
+chat_exchange::chat_exchange(const endpoint& at, const wire::dialect& ways, bool stream,
+                             std::shared_ptr<sink> to, std::function<void()> spent)
+    : at_(at),
+      ways_(ways),
+      stream_(stream),
+      to_(std::move(to)),
+      spent_(std::move(spent)),
+      began_(std::chrono::steady_clock::now()),
+      events_(ways) {}
+
+std::shared_ptr<sink> chat_exchange::abandon() { return std::exchange(to_, nullptr); }
+
+void chat_exchange::on_head(const net::http_head& head) {
+  head_ = head;
+  // Some servers ignore `stream` and answer with one JSON object.
+  if (head.status != ok || head.header("content-type").find("json") != std::string_view::npos)
+    stream_ = false;
+}
+
+void chat_exchange::on_body(std::string_view piece, instant now) {
+  if (!to_) return;
+  if (!stream_) {
+    body_ += piece;
+    return;
+  }
+  const auto made = events_.feed(piece);
+  if (!made) return end(made.error());
+  if (made->content && !timing_.first_token) {
+    timing_.first_token = now - began_;
+    to_->on_first_token(now);
+  }
+  // The sink may have cancelled.
+  if (to_ && !made->text.empty()) to_->on_text(made->text);
+}
+
+void chat_exchange::on_end(result<void> outcome) {
+  if (!to_) return;
+  timing_.total = std::chrono::steady_clock::now() - began_;
+  // A refusal is one even when its body broke off.
+  if (head_.status != 0 && head_.status != ok) return end(refusal());
+  if (!outcome) return end(std::move(outcome).error());
+  auto reply = stream_ ? events_.take() : wire::decode_openai_chat(body_, ways_);
+  if (reply) reply->timing = timing_;
+  end(std::move(reply));
+}
+
+error chat_exchange::refusal() const {
+  auto why = wire::classify_openai_error(head_.status, body_, ways_);
+  why.retry_after = retry_after(head_, std::chrono::system_clock::now());
+  return why;
+}
+
+void chat_exchange::end(result<chat::reply> outcome) {
+  const auto to = abandon();
+  spent_();  // May drop the last reference that others hold; whoever calls us holds one.
+  if (!outcome) outcome = at_.without_secret(std::move(outcome).error());
+  to->on_end(std::move(outcome));
+}
+
+}  // namespace evalcore::backend

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/net/http_client.hpp>
+#include <evalcore/wire/dialect.hpp>
+#include <evalcore/wire/openai_chat.hpp>
+
+#include "backend/endpoint.hpp"
+
+namespace evalcore::backend {
+
+/// One chat request under way: turns the answer's bytes into what a sink is told, whether the server
+/// streams as it was asked to or answers as a whole.
+class chat_exchange final : public net::http_sink {
+ public:
+  /// `at` must outlive it. `spent` is called once, before the sink hears of the end: nothing more is read.
+  chat_exchange(const endpoint& at, const wire::dialect& ways, bool stream, std::shared_ptr<sink> to,
+                std::function<void()> spent);
+
+  /// Says nothing more; gives the sink back, which has not heard of an end (null: it has).
+  [[nodiscard]] std::shared_ptr<sink> abandon();
+
+  void on_head(const net::http_head& head) override;
+  void on_body(std::string_view piece, instant now) override;
+  void on_end(result<void> outcome) override;
+
+ private:
+  [[nodiscard]] error refusal() const;
+  void end(result<chat::reply> outcome);
+
+  const endpoint& at_;
+  const wire::dialect& ways_;
+  bool stream_;
+  std::shared_ptr<sink> to_;  ///< Null once it heard of the end.
+  std::function<void()> spent_;
+  const instant began_;
+  net::http_head head_;
+  wire::openai_chat_stream events_;
+  std::string body_;  ///< Of an answer that is no stream.
+  chat::timing timing_;
+};
+
+}  // namespace evalcore::backend

@@ -1,0 +1,119 @@
+#include <evalcore/backend/http_backend.hpp>
+
+#include <utility>
+
+#include <evalcore/wire/openai_chat.hpp>
+
+#include "backend/http_chat.hpp"
+#include "backend/server_facts.hpp"
+
+namespace evalcore::backend {
+namespace {
+
+constexpr std::string_view models_path = "/v1/models";
+constexpr std::size_t listed_models = 5;
+
+net::deadlines short_deadlines(const net::deadlines& asked) {
+  auto bounds = asked;
+  bounds.first_byte = std::chrono::seconds(30);
+  bounds.idle = std::chrono::seconds(30);
+  bounds.attempt = std::chrono::seconds(60);
+  return bounds;
+}
+
+/// "connection refused" out of "cannot connect to 127.0.0.1:9: connection refused".
+std::string cause_of(const error& failure) {
+  const auto cut = failure.message.rfind(": ");
+  return cut == std::string::npos ? failure.message : failure.message.substr(cut + 2);
+}
+
+/// The same failure as a sentence about a server that was to be there.
+error unreachable(error failure, const endpoint& at) {
+  if (failure.code != errc::transport && failure.code != errc::timeout) return failure;
+  failure.message = "cannot reach " + at.name() + ": " + cause_of(failure) + "; is the server running?";
+  failure.at = stage::start;
+  return failure;
+}
+
+error not_ready(const http_answer& answer, const endpoint& at, std::string_view path,
+                const http_options& how) {
+  auto why = at.without_secret(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
+  why.at = stage::start;
+  why.retry_after = retry_after(answer.head, std::chrono::system_clock::now());
+  const std::string said = at.name() + " answers HTTP " + std::to_string(answer.head.status);
+  if (why.code == errc::auth) {
+    why.message = said + (how.api_key_env.empty() ? "; it wants an API key"
+                                                  : "; it refuses the API key in " + how.api_key_env);
+  } else if (why.code == errc::overloaded) {
+    why.message = said + ": it is busy or still loading; try again when it is ready";
+  } else {
+    why.message = said + " to GET " + std::string(path) + "; is it a server of OpenAI's API?";
+  }
+  return why;
+}
+
+/// GET `path`; the body of a 200.
+result<std::string> ask(server_link& link, std::string_view path, const http_options& how,
+                        const std::stop_token& stop) {
+  auto request = link.at().get(path);
+  request.deadlines = short_deadlines(how.deadlines);
+  auto answer = link.fetch_and_wait(std::move(request), stop);
+  if (!answer) return unreachable(std::move(answer).error(), link.at());
+  if (answer->head.status != 200) return not_ready(*answer, link.at(), path, how);
+  return std::move(answer->body);
+}
+
+result<std::string> only_model(const std::vector<std::string>& listed, const endpoint& at) {
+  if (listed.size() == 1) return listed.front();
+  std::string names;
+  for (std::size_t index = 0; index < listed.size() && index < listed_models; ++index) {
+    names += (names.empty() ? "" : ", ") + listed[index];
+  }
+  if (listed.size() > listed_models) names += ", …";
+  const std::string count =
+      listed.empty() ? "no model" : std::to_string(listed.size()) + " models (" + names + ")";
+  return fail(errc::invalid_argument, stage::start,
+              at.name() + " lists " + count + "; name one with --model");
+}
+
+}  // namespace
+
+result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& asked,
+                                                    std::stop_token stop) {
+  auto how = asked;
+  if (how.ways == nullptr) how.ways = &wire::dialects().front();
+  auto at = read_endpoint(how.base_url);
+  if (!at) return at.error();
+  if (!how.api_key_env.empty()) {
+    auto key = read_api_key(how.api_key_env);
+    if (!key) return key.error();
+    at->secret = *std::move(key);
+  }
+  auto link = std::make_unique<server_link>(owner, *std::move(at));
+
+  const auto ready = ask(*link, how.ways->ready_path, how, stop);
+  if (!ready) return ready.error();
+  info about;
+  about.selector = "openai-url";
+  about.dialect = how.ways->name;
+  about.model = how.model;
+  if (about.model.empty()) {
+    const auto list = how.ways->ready_path == models_path ? ready : ask(*link, models_path, how, stop);
+    if (!list) return list.error();
+    const auto ids = read_model_list(*list);
+    if (!ids) return ids.error();
+    auto model = only_model(*ids, link->at());
+    if (!model) return model.error();
+    about.model = *std::move(model);
+  }
+  about.identity = {{"selector", about.selector}, {"dialect", about.dialect}, {"model", about.model}};
+  if (how.ways->reports_slots) {
+    const auto props = ask(*link, "/props", how, stop);
+    if (!props) return props.error();
+    if (auto read = read_props(*props, about); !read) return read.error();
+  }
+  const http_chat_options ways{.ways = how.ways, .deadlines = how.deadlines, .stream = how.stream};
+  return std::unique_ptr<backend>(std::make_unique<http_chat>(std::move(link), ways, std::move(about)));
+}
+
+}  // namespace evalcore::backend

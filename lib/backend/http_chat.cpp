@@ -1,0 +1,200 @@
+#include "backend/http_chat.hpp"
+
+#include <random>
+#include <utility>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/wire/openai_chat.hpp>
+
+namespace evalcore::backend {
+namespace {
+
+constexpr const char* chat_path = "/v1/chat/completions";
+
+ability yes_or(bool yes, ability otherwise) { return yes ? ability::yes : otherwise; }
+
+/// A name that no other client of the same server uses.
+std::string private_name() {
+  constexpr std::string_view letters = "0123456789abcdef";
+  std::random_device entropy;
+  std::string name = "evalcore-";
+  for (int count = 0; count < 16; ++count) name += letters[entropy() % letters.size()];
+  return name;
+}
+
+error unreadable(const char* what) {
+  return fail(errc::bad_reply, stage::decode, "the server's answer has no " + std::string(what));
+}
+
+result<std::vector<token>> read_tokens(std::string_view body) {
+  const auto answer = json::parse(body);
+  const auto* list = answer ? answer->find("tokens") : nullptr;
+  if (list == nullptr || list->if_array() == nullptr) return unreadable("list of tokens");
+  std::vector<token> tokens;
+  tokens.reserve(list->if_array()->size());
+  for (const auto& one : *list->if_array()) {
+    const auto* number = one.if_int();
+    if (number == nullptr || *number < 0 || *number > INT32_MAX) return unreadable("list of tokens");
+    tokens.push_back(static_cast<token>(*number));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about)
+    : link_(std::move(link)), how_(how), info_(std::move(about)), slot_file_(private_name()) {}
+
+// Open requests end in `closed` here, while all that their ends touch is alive.
+http_chat::~http_chat() {
+  link_->loop().run_and_wait([this] { link_.reset(); });
+}
+
+capabilities http_chat::can() const {
+  const auto& ways = *how_.ways;
+  return {
+      .tokenize = yes_or(ways.tokenizes, ability::no),
+      .slot_pinning = yes_or(ways.slot_pinning, ability::no),
+      .share_prefix = ways.slot_save_restore ? how_.share_prefix : ability::no,
+      .tools = ability::unknown,
+      .cached_tokens = yes_or(ways.reports_cached_tokens, ability::unknown),
+  };
+}
+
+std::string http_chat::encode(const chat::request& request, bool stream) const {
+  if (!request.model.empty() || info_.model.empty()) {
+    return wire::encode_openai_chat(request, *how_.ways, stream);
+  }
+  auto named = request;
+  named.model = info_.model;
+  return wire::encode_openai_chat(named, *how_.ways, stream);
+}
+
+ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
+  const ticket which = next_++;
+  auto& one = open_[which];
+  one.state = std::make_shared<chat_exchange>(link_->at(), *how_.ways, how_.stream, std::move(to),
+                                              [this, which] { drop(which); });
+  auto message = link_->at().post(chat_path, encode(request, how_.stream));
+  message.deadlines = how_.deadlines;
+  one.exchange = link_->start(std::move(message), one.state);
+  return which;
+}
+
+void http_chat::drop(ticket which) {
+  const auto gone = open_.extract(which);
+  // Without effect when the answer was read to its end; else it closes the socket.
+  if (gone && link_) link_->cancel(gone.mapped().exchange);
+}
+
+void http_chat::cancel(ticket which) {
+  const auto found = open_.find(which);
+  if (found == open_.end()) return;
+  auto to = found->second.state->abandon();
+  drop(which);
+  link_->loop().post(
+      [to = std::move(to)] { to->on_end(fail(errc::cancelled, stage::body, "the request was cancelled")); });
+}
+
+void http_chat::call(const char* path, std::string body, std::function<void(result<std::string>)> done) {
+  auto message = link_->at().post(path, std::move(body));
+  message.deadlines = how_.deadlines;
+  link_->fetch(std::move(message), [this, done = std::move(done)](result<http_answer> answer) {
+    if (!answer) return done(std::move(answer).error());
+    if (answer->head.status == 200) return done(std::move(answer->body));
+    auto why = wire::classify_openai_error(answer->head.status, answer->body, *how_.ways);
+    why.retry_after = retry_after(answer->head, std::chrono::system_clock::now());
+    done(link_ ? link_->at().without_secret(std::move(why)) : std::move(why));
+  });
+}
+
+void http_chat::render(const chat::request& request, std::function<void(result<std::string>)> done) {
+  // The very body of the chat request: what shapes the prompt there shapes it here.
+  call("/apply-template", encode(request, false), [done = std::move(done)](result<std::string> body) {
+    if (!body) return done(std::move(body).error());
+    const auto answer = json::parse(*body);
+    const auto* prompt = answer ? answer->find("prompt") : nullptr;
+    if (prompt == nullptr || prompt->if_string() == nullptr) return done(unreadable("prompt"));
+    done(*prompt->if_string());
+  });
+}
+
+void http_chat::tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) {
+  if (!how_.ways->tokenizes) return backend::tokenize(request, std::move(done));
+  render(request, [this, done = std::move(done)](result<std::string> prompt) {
+    if (!prompt) return done(std::move(prompt).error());
+    json::writer out;
+    out.begin_object().key("content").string(*prompt);
+    out.key("add_special").boolean(true).key("parse_special").boolean(true).end_object();
+    call("/tokenize", out.take(), [done](result<std::string> body) {
+      if (!body) return done(std::move(body).error());
+      done(read_tokens(*body));
+    });
+  });
+}
+
+void http_chat::share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
+                             std::function<void(result<void>)> done) {
+  if (!how_.ways->slot_save_restore || how_.share_prefix == ability::no) {
+    return backend::share_prefix(from, std::move(to), std::move(done));
+  }
+  // A slot's later saves take the place of its earlier ones, so that the folder stays small.
+  const std::string file = slot_file_ + "-" + std::to_string(from) + ".bin";
+  const std::string path = "/slots/" + std::to_string(from) + "?action=save";
+  json::writer out;
+  out.begin_object().key("filename").string(file).end_object();
+  call(path.c_str(), out.take(),
+       [this, to = std::move(to), file, done = std::move(done)](result<std::string> saved) {
+         if (!saved) return done(std::move(saved).error());
+         restore(to, 0, file, done);
+       });
+}
+
+void http_chat::restore(std::vector<std::uint32_t> into, std::size_t at, const std::string& file,
+                        std::function<void(result<void>)> done) {
+  if (at == into.size()) return done({});
+  const std::string path = "/slots/" + std::to_string(into[at]) + "?action=restore";
+  json::writer out;
+  out.begin_object().key("filename").string(file).end_object();
+  call(path.c_str(), out.take(),
+       [this, into, at, file, done = std::move(done)](result<std::string> restored) {
+         if (!restored) return done(std::move(restored).error());
+         restore(into, at + 1, file, done);
+       });
+}
+
+void http_chat::count_prompt(const chat::request& request, std::function<void(result<std::string>)> done) {
+  auto small = request;
+  small.params.max_tokens = 1;
+  call(chat_path, encode(small, false), [this, done = std::move(done)](result<std::string> body) {
+    if (!body) return done(std::move(body).error());
+    const auto reply = wire::decode_openai_chat(*body, *how_.ways);
+    if (!reply) return done(reply.error());
+    if (!reply->usage.prompt_tokens) {
+      return done(fail(errc::unsupported, stage::decode,
+                       "the server reports no prompt tokens, so whether tools reach the model is unknown"));
+    }
+    done(std::to_string(*reply->usage.prompt_tokens));
+  });
+}
+
+void http_chat::check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done) {
+  chat::request without;
+  without.messages.emplace_back();
+  without.messages.back().text = "hi";
+  without.params.temperature = 0;
+  auto with = without;
+  with.tools = tools;
+  const auto look = [this](const chat::request& request, std::function<void(result<std::string>)> seen) {
+    how_.ways->tokenizes ? render(request, std::move(seen)) : count_prompt(request, std::move(seen));
+  };
+  look(without, [look, with, done = std::move(done)](result<std::string> plain) {
+    if (!plain) return done(std::move(plain).error());
+    look(with, [plain = *std::move(plain), done](result<std::string> declared) {
+      if (!declared) return done(std::move(declared).error());
+      done(*declared != plain);
+    });
+  });
+}
+
+}  // namespace evalcore::backend

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/net/http_client.hpp>
+#include <evalcore/wire/dialect.hpp>
+
+#include "backend/chat_exchange.hpp"
+#include "backend/server_link.hpp"
+
+namespace evalcore::backend {
+
+struct http_chat_options {
+  const wire::dialect* ways = nullptr;  ///< Not null.
+  net::deadlines deadlines;             ///< Of each request.
+  bool stream = true;
+  ability share_prefix = ability::unknown;  ///< Whether the server was started with a folder for saved slots.
+};
+
+/// Chat completions over HTTP, after a dialect. The server is known to be there.
+class http_chat final : public backend {
+ public:
+  http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about);
+  ~http_chat() override;
+
+  [[nodiscard]] const info& about() const override { return info_; }
+  [[nodiscard]] capabilities can() const override;
+  ticket start(const chat::request& request, std::shared_ptr<sink> to) override;
+  void cancel(ticket which) override;
+  void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override;
+  void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
+                    std::function<void(result<void>)> done) override;
+  void check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done) override;
+
+ private:
+  struct under_way {
+    net::http_client::exchange_id exchange = 0;
+    std::shared_ptr<chat_exchange> state;
+  };
+
+  [[nodiscard]] std::string encode(const chat::request& request, bool stream) const;
+  /// The body of a 200; any other status is its error.
+  void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
+  void render(const chat::request& request, std::function<void(result<std::string>)> done);
+  void count_prompt(const chat::request& request, std::function<void(result<std::string>)> done);
+  void restore(std::vector<std::uint32_t> into, std::size_t at, const std::string& file,
+               std::function<void(result<void>)> done);
+  void drop(ticket which);
+
+  std::unique_ptr<server_link> link_;
+  const http_chat_options how_;
+  const info info_;
+  const std::string slot_file_;  ///< Its beginning: the name belongs to this object alone.
+  std::map<ticket, under_way> open_;
+  ticket next_ = 1;
+};
+
+}  // namespace evalcore::backend

@@ -1,0 +1,393 @@
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include <evalcore/backend/http_backend.hpp>
+#include <evalcore/backend/process.hpp>
+#include <evalcore/base/json.hpp>
+
+#include "loopback/fault_server.hpp"
+#include "unit/backend_probe.hpp"
+
+using namespace evalcore;
+using namespace std::chrono_literals;
+
+namespace {
+
+/// The bytes that a real server sent; they announce a close, which then follows.
+test::script recorded(const std::string& file) {
+  std::ifstream in(EVALCORE_TEST_DATA "/" + file + ".txt", std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  const std::string text = all.str();
+  const std::string mark = "===== RESPONSE =====\n";
+  const auto begin = text.find(mark);
+  REQUIRE_MESSAGE(begin != std::string::npos, file);
+  const auto end = text.rfind("\n===== END =====");
+  return {test::send(text.substr(begin + mark.size(), end - begin - mark.size())), test::close()};
+}
+
+test::script answer(const std::string& head, const std::string& body) {
+  return {test::send("HTTP/1.1 " + head + "\r\nContent-Type: application/json\r\nContent-Length: " +
+                     std::to_string(body.size()) + "\r\n\r\n" + body)};
+}
+
+/// What a llama.cpp server is asked when it is connected to, and then `rest`.
+std::vector<test::script> llama(std::vector<test::script> rest) {
+  std::vector<test::script> all{recorded("backend/llama_health"), recorded("backend/llama_models"),
+                                recorded("backend/llama_props")};
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+std::vector<test::script> generic(std::vector<test::script> rest) {
+  std::vector<test::script> all{answer("200 OK", R"({"object":"list","data":[{"id":"m"}]})")};
+  all.insert(all.end(), rest.begin(), rest.end());
+  return all;
+}
+
+result<std::unique_ptr<backend::backend>> try_connect(net::loop& loop, const test::fault_server& server,
+                                                      const char* dialect, std::string model = {}) {
+  backend::http_options how;
+  how.base_url = server.url() + "/v1";
+  how.model = std::move(model);
+  how.ways = wire::find_dialect(dialect);
+  return backend::connect_openai_url(loop, how);
+}
+
+std::unique_ptr<backend::backend> connect(net::loop& loop, const test::fault_server& server,
+                                          const char* dialect, std::string model = {}) {
+  auto made = try_connect(loop, server, dialect, std::move(model));
+  REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
+  return *std::move(made);
+}
+
+json::value body_of(const std::string& request) {
+  auto body = json::parse(request.substr(request.find("\r\n\r\n") + 4));
+  REQUIRE(body);
+  return *std::move(body);
+}
+
+std::string first_line(const std::string& request) { return request.substr(0, request.find("\r\n")); }
+
+result<bool> check_tools(net::loop& loop, backend::backend& to) {
+  return test::ask<bool>(loop, [&](auto done) {
+    to.check_tools({{.name = "get_weather", .description = "Weather of a city", .parameters = "{}"}},
+                   std::move(done));
+  });
+}
+
+std::string completion_with(const std::string& usage) {
+  return R"({"choices":[{"index":0,"finish_reason":"length","message":{"role":"assistant","content":"x"}}],"model":"m")" +
+         usage + "}";
+}
+
+}  // namespace
+
+TEST_CASE("a running llama.cpp server is described") {
+  net::loop loop;
+  test::fault_server server(llama({}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto& about = made->about();
+  CHECK(about.selector == "openai-url");
+  CHECK(about.model == "smol");
+  CHECK(about.slots == 4U);
+  CHECK(about.context_per_slot == 2048U);
+  // Python's hashlib on the template in the recording.
+  CHECK(about.identity.at("chat_template") ==
+        "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788");
+  CHECK(about.identity.contains("build"));
+  CHECK(about.identity.at("model") == "smol");
+  const auto can = made->can();
+  CHECK(can.tokenize == backend::ability::yes);
+  CHECK(can.slot_pinning == backend::ability::yes);
+  CHECK(can.share_prefix == backend::ability::unknown);
+  CHECK(can.cached_tokens == backend::ability::yes);
+  const auto requests = server.requests();
+  REQUIRE(requests.size() == 3);
+  CHECK(first_line(requests[0]) == "GET /health HTTP/1.1");
+  CHECK(first_line(requests[1]) == "GET /v1/models HTTP/1.1");
+  CHECK(first_line(requests[2]) == "GET /props HTTP/1.1");
+}
+
+TEST_CASE("a streamed answer is assembled and timed") {
+  net::loop loop;
+  test::fault_server server(llama({recorded("captures/llama_chat_stream_usage")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto one = test::start(loop, *made, test::user_says("Say hi in one word."));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  CHECK(reply->text == "I'm sorry for");
+  CHECK(one.sink->text == "I'm sorry for");
+  CHECK(one.sink->first_tokens == 1);
+  CHECK(reply->finish == chat::finish_reason::length);
+  CHECK(reply->usage.prompt_tokens == 36U);
+  CHECK(reply->usage.cached_tokens == 35U);
+  CHECK(reply->usage.completion_tokens == 4U);
+  REQUIRE(reply->timing.first_token);
+  CHECK(*reply->timing.first_token <= *reply->timing.total);
+  const auto sent = body_of(server.requests().back());
+  CHECK(*sent.find("stream")->if_bool());
+  CHECK(*sent.find("model")->if_string() == "smol");
+}
+
+TEST_CASE("a server that ignores stream is read as a whole") {
+  net::loop loop;
+  test::fault_server server(llama({recorded("captures/llama_chat")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto one = test::start(loop, *made, test::user_says("Say hi in one word."));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  CHECK_FALSE(reply->text.empty());
+  CHECK_FALSE(reply->timing.first_token);
+  CHECK(reply->timing.total);
+  CHECK(one.sink->first_tokens == 0);
+}
+
+TEST_CASE("refusals keep their class, status, words and the time to wait") {
+  net::loop loop;
+  test::fault_server server(llama(
+      {recorded("captures/llama_err_ctx_chat_stream"),
+       answer("429 Too Many Requests\r\nRetry-After: 7",
+              R"({"error":{"message":"slow down","type":"rate_limit"}})"),
+       answer("200 OK", R"({"error":{"message":"Loading model","type":"unavailable_error","code":503}})")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto overflow = test::start(loop, *made, test::user_says("long")).sink->wait();
+  REQUIRE_FALSE(overflow);
+  CHECK(overflow.error().code == errc::context_overflow);
+  CHECK(overflow.error().http_status == 400);
+  CHECK(overflow.error().backend_words.starts_with("request (731 tokens) exceeds"));
+  const auto limited = test::start(loop, *made, test::user_says("hi")).sink->wait();
+  CHECK(limited.error().code == errc::rate_limited);
+  CHECK(limited.error().retry_after == 7s);
+  const auto inside = test::start(loop, *made, test::user_says("hi")).sink->wait();
+  CHECK(inside.error().code == errc::overloaded);
+}
+
+TEST_CASE("a stream that breaks off is no answer") {
+  net::loop loop;
+  const std::string begun =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "3e\r\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n\r\n";
+  const std::string unfinished =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
+      "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n";
+  test::fault_server server(
+      generic({{test::send(begun), test::close()},
+               {test::send(unfinished), test::close()},
+               {test::send(begun), test::reset()},
+               {test::send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: {]\n\n"),
+                test::stall()}}));
+  const auto made = connect(loop, server, "generic");
+  CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::truncated);
+  CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::truncated);
+  CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::transport);
+  // Not the protocol: given up at once, though the server would go on.
+  CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::bad_reply);
+}
+
+TEST_CASE("cancelling closes the socket, says nothing more and ends once") {
+  net::loop loop;
+  test::fault_server server(
+      generic({{test::send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                           "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hel\"}}]}\n\n"),
+                test::stall()}}));
+  const auto made = connect(loop, server, "generic");
+  const auto one = test::start(loop, *made, test::user_says("hi"));
+  one.sink->wait_for_first_token();
+  loop.run_and_wait([&] {
+    made->cancel(one.ticket);
+    made->cancel(one.ticket);
+    CHECK(one.sink->ends == 0);
+  });
+  CHECK(one.sink->wait().error().code == errc::cancelled);
+  for (int turn = 0; turn < 500 && server.closed_by_client() == 0; ++turn) std::this_thread::sleep_for(10ms);
+  CHECK(server.closed_by_client() == 1);
+  loop.run_and_wait([] {});
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("closing the backend ends what is open") {
+  net::loop loop;
+  test::fault_server server(generic({{test::stall()}}));
+  auto made = connect(loop, server, "generic");
+  const auto one = test::start(loop, *made, test::user_says("hi"));
+  made.reset();
+  CHECK(one.sink->wait().error().code == errc::closed);
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("tokenize sends the chat request through the template") {
+  net::loop loop;
+  test::fault_server server(
+      llama({recorded("backend/llama_template_plain"), recorded("backend/llama_tokenize_ids")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      loop, [&](auto done) { made->tokenize(test::user_says("hi"), std::move(done)); });
+  REQUIRE(tokens);
+  CHECK(*tokens == std::vector<backend::token>{1, 4093, 198, 6004, 2, 198});
+  const auto requests = server.requests();
+  REQUIRE(requests.size() == 5);
+  CHECK(first_line(requests[3]) == "POST /apply-template HTTP/1.1");
+  CHECK(json::to_text(*body_of(requests[3]).find("messages")) == R"([{"role":"user","content":"hi"}])");
+  CHECK(first_line(requests[4]) == "POST /tokenize HTTP/1.1");
+  const auto asked = body_of(requests[4]);
+  CHECK(*asked.find("content")->if_string() ==
+        "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+        "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
+  CHECK(*asked.find("add_special")->if_bool());
+  CHECK(*asked.find("parse_special")->if_bool());
+}
+
+TEST_CASE("sharing saves one slot and restores it into each of the others") {
+  net::loop loop;
+  test::fault_server server(
+      llama({recorded("backend/llama_tools_slot_save"), recorded("backend/llama_tools_slot_restore"),
+             recorded("backend/llama_tools_slot_restore"),
+             answer("501 Not Implemented", R"({"error":{"code":501,"message":"no","type":"x"}})")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto share = [&] {
+    return test::ask<void>(loop, [&](auto done) { made->share_prefix(2, {0, 3}, std::move(done)); });
+  };
+  CHECK(share());
+  const auto requests = server.requests();
+  REQUIRE(requests.size() == 6);
+  CHECK(first_line(requests[3]) == "POST /slots/2?action=save HTTP/1.1");
+  CHECK(first_line(requests[4]) == "POST /slots/0?action=restore HTTP/1.1");
+  CHECK(first_line(requests[5]) == "POST /slots/3?action=restore HTTP/1.1");
+  const auto body = body_of(requests[3]);
+  const auto file = *body.find("filename")->if_string();
+  CHECK(file.find('/') == std::string::npos);
+  CHECK(file.size() > 16);
+  CHECK(body_of(requests[4]) == body);
+  CHECK(body_of(requests[5]) == body);
+  CHECK(share().error().code == errc::unsupported);
+}
+
+TEST_CASE("tools that the template drops are noticed") {
+  net::loop loop;
+  test::fault_server dropping(
+      llama({recorded("backend/llama_template_plain"), recorded("backend/llama_template_tools_dropped")}));
+  const auto silent = connect(loop, dropping, "llama-server");
+  const auto dropped = check_tools(loop, *silent);
+  REQUIRE(dropped);
+  CHECK_FALSE(*dropped);
+  CHECK(body_of(dropping.requests().back()).find("tools")->if_array()->size() == 1);
+
+  test::fault_server keeping(
+      llama({recorded("backend/llama_template_plain"), recorded("backend/llama_template_tools_kept")}));
+  const auto honest = connect(loop, keeping, "llama-server");
+  const auto kept = check_tools(loop, *honest);
+  REQUIRE(kept);
+  CHECK(*kept);
+}
+
+TEST_CASE("where nothing renders, prompt tokens tell whether tools arrive") {
+  net::loop loop;
+  const auto usage = [](int tokens) {
+    return answer("200 OK", completion_with(R"(,"usage":{"prompt_tokens":)" + std::to_string(tokens) +
+                                            R"(,"completion_tokens":1,"total_tokens":1})"));
+  };
+  test::fault_server server(
+      generic({usage(10), usage(90), usage(10), usage(10), answer("200 OK", completion_with(""))}));
+  const auto made = connect(loop, server, "generic");
+  CHECK(check_tools(loop, *made).value_or(false));
+  CHECK_FALSE(check_tools(loop, *made).value_or(true));
+  CHECK(check_tools(loop, *made).error().code == errc::unsupported);
+  const auto asked = body_of(server.requests().at(1));
+  CHECK(*asked.find("max_tokens")->if_int() == 1);
+}
+
+TEST_CASE("what the dialect lacks is unsupported and not tried") {
+  net::loop loop;
+  test::fault_server server(generic({}));
+  const auto made = connect(loop, server, "generic");
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      loop, [&](auto done) { made->tokenize(test::user_says("hi"), std::move(done)); });
+  CHECK(tokens.error().code == errc::unsupported);
+  const auto shared = test::ask<void>(loop, [&](auto done) { made->share_prefix(0, {1}, std::move(done)); });
+  CHECK(shared.error().code == errc::unsupported);
+  CHECK(made->can().slot_pinning == backend::ability::no);
+  CHECK(made->can().cached_tokens == backend::ability::unknown);
+  CHECK(server.requests().size() == 1);
+}
+
+TEST_CASE("a URL that refuses is named with the mend") {
+  net::loop loop;
+  const auto port = backend::free_port();
+  REQUIRE(port);
+  backend::http_options how;
+  how.base_url = "http://127.0.0.1:" + std::to_string(*port) + "/v1";
+  const auto made = backend::connect_openai_url(loop, how);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == errc::transport);
+  CHECK(made.error().message == "cannot reach http://127.0.0.1:" + std::to_string(*port) +
+                                    ": connection refused; is the server running?");
+}
+
+TEST_CASE("a server that is loading, wants a key or is none of OpenAI's kind says so") {
+  net::loop loop;
+  test::fault_server loading({recorded("backend/llama_loading_health_503")});
+  const auto busy = try_connect(loop, loading, "llama-server");
+  CHECK(busy.error().code == errc::overloaded);
+  CHECK(busy.error().message ==
+        loading.url() + " answers HTTP 503: it is busy or still loading; try again when it is ready");
+  test::fault_server locked({recorded("backend/llama_tools_unauth_models")});
+  const auto shut = try_connect(loop, locked, "generic");
+  CHECK(shut.error().code == errc::auth);
+  CHECK(shut.error().message == locked.url() + " answers HTTP 401; it wants an API key");
+  test::fault_server other({answer("404 Not Found", "<html>")});
+  CHECK(try_connect(loop, other, "generic").error().message ==
+        other.url() + " answers HTTP 404 to GET /v1/models; is it a server of OpenAI's API?");
+}
+
+TEST_CASE("a model is taken from a list of one and asked for otherwise") {
+  net::loop loop;
+  test::fault_server none({answer("200 OK", R"({"data":[]})")});
+  CHECK(try_connect(loop, none, "generic").error().message ==
+        none.url() + " lists no model; name one with --model");
+  test::fault_server two({answer("200 OK", R"({"data":[{"id":"a"},{"id":"b"}]})")});
+  const auto unclear = try_connect(loop, two, "generic");
+  CHECK(unclear.error().code == errc::invalid_argument);
+  CHECK(unclear.error().message == two.url() + " lists 2 models (a, b); name one with --model");
+  CHECK(connect(loop, two, "generic", "b")->about().model == "b");
+}
+
+TEST_CASE("the key goes into each request and into no message") {
+  net::loop loop;
+  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  test::fault_server server(generic(
+      {answer("401 Unauthorized", R"({"error":{"message":"Incorrect API key provided: sk-very-secret"}})")}));
+  backend::http_options how;
+  how.base_url = server.url();
+  how.api_key_env = "EVALCORE_TEST_HTTP_KEY";
+  const auto made = backend::connect_openai_url(loop, how);
+  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+  REQUIRE(made);
+  const auto refused = test::start(loop, **made, test::user_says("hi")).sink->wait();
+  CHECK(refused.error().code == errc::auth);
+  CHECK(refused.error().backend_words == "Incorrect API key provided: [API key]");
+  CHECK(refused.error().message.find("secret") == std::string::npos);
+  for (const auto& request : server.requests()) {
+    CHECK(request.find("Authorization: Bearer sk-very-secret\r\n") != std::string::npos);
+  }
+  for (const auto& [key, value] : (*made)->about().identity) CHECK(value.find("secret") == std::string::npos);
+}
+
+TEST_CASE("connecting can be interrupted") {
+  net::loop loop;
+  test::fault_server server({{test::stall()}});
+  backend::http_options how;
+  how.base_url = server.url();
+  std::stop_source stop;
+  std::jthread interrupt([&] {
+    while (server.requests().empty()) std::this_thread::sleep_for(5ms);
+    stop.request_stop();
+  });
+  const auto made = backend::connect_openai_url(loop, how, stop.get_token());
+  CHECK(made.error().code == errc::cancelled);
+}
