@@ -1,2 +1,21 @@
-evalcore_test(process SOURCES unit/test_process.cpp LAYERS base backend)
-evalcore_test(scripted SOURCES unit/test_scripted.cpp LAYERS base net backend)
+set(backend_layers base chat wire net backend)
+
+evalcore_test(backend
+  SOURCES unit/test_process.cpp unit/test_scripted.cpp unit/test_http_backend.cpp
+  LAYERS ${backend_layers})
+
+evalcore_test(backend_loopback LABEL loopback
+  SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/fault_server.cpp
+  LAYERS ${backend_layers})
+
+# The real server: any program that understands llama-server's flags. Without one there is no such test,
+# rather than one that passes without looking.
+set(EVALCORE_LLAMA_SERVER "$ENV{EVALCORE_LLAMA_SERVER}" CACHE FILEPATH "llama-server for the end-to-end tests")
+if(EVALCORE_LLAMA_SERVER)
+  evalcore_test(backend_server LABEL loopback
+    SOURCES loopback/test_backend_llama_server.cpp
+    LAYERS ${backend_layers})
+  set_tests_properties(backend_server PROPERTIES ENVIRONMENT "EVALCORE_LLAMA_SERVER=${EVALCORE_LLAMA_SERVER}")
+else()
+  message(STATUS "EVALCORE_LLAMA_SERVER is not set: the tests on the real server are left out")
+endif()

@@ -20,7 +20,6 @@ extern char** environ;
 namespace evalcore::backend {
 namespace {
 
-constexpr auto grace = std::chrono::seconds(3);
 // Runs in the child's group and ends it when its own standard input closes, that is, when this process is
 // gone by whatever way.
 constexpr const char* guard_script = "read -r nothing; kill -KILL 0";
@@ -193,7 +192,7 @@ managed_process::managed_process(std::unique_ptr<impl> state) : impl_(std::move(
 
 managed_process::~managed_process() { stop(); }
 
-void managed_process::stop() {
+void managed_process::stop(std::chrono::milliseconds grace) {
   const std::lock_guard once(impl_->stopping);
   if (std::exchange(impl_->stopped, true)) return;
   ::kill(-impl_->child, SIGTERM);

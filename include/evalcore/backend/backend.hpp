@@ -1,10 +1,5 @@
 #pragma once
 
-#include <evalcore/base/clock.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/chat/reply.hpp>
-#include <evalcore/chat/request.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -13,6 +8,11 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
 
 namespace evalcore::backend {
 

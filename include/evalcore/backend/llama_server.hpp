@@ -1,16 +1,16 @@
 #pragma once
 
-#include <evalcore/backend/backend.hpp>
-#include <evalcore/base/result.hpp>
-#include <evalcore/net/http_client.hpp>
-#include <evalcore/net/loop.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/http_client.hpp>
+#include <evalcore/net/loop.hpp>
 
 namespace evalcore::backend {
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <evalcore/base/result.hpp>
-
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,6 +7,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <evalcore/base/result.hpp>
 
 namespace evalcore::backend {
 
@@ -41,9 +41,9 @@ class managed_process {
   [[nodiscard]] std::optional<exit_status> exited() const;
   /// Waits for the end for at most `patience`; absent when it still runs then.
   [[nodiscard]] std::optional<exit_status> wait(std::chrono::milliseconds patience) const;
-  /// SIGTERM to the group; SIGKILL to what is left of it once the child is gone or the grace (3 s) is over.
+  /// SIGTERM to the group; SIGKILL to what is left of it once the child is gone or the grace is over.
   /// Returns when the child is reaped. Idempotent.
-  void stop();
+  void stop(std::chrono::milliseconds grace = std::chrono::seconds(3));
 
   /// What it printed on standard output and standard error, the oldest part forgotten.
   [[nodiscard]] std::string log() const;

@@ -1,11 +1,11 @@
 #pragma once
 
+#include <memory>
+#include <string>
+
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
-
-#include <memory>
-#include <string>
 
 namespace evalcore::backend {
 

@@ -1,0 +1,178 @@
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/base/hash.hpp>
+
+#include "unit/backend_probe.hpp"
+
+// These tests run a real llama.cpp server on a model of 358 KB: the program that the environment variable
+// EVALCORE_LLAMA_SERVER names. Without it they fail.
+
+using namespace evalcore;
+using namespace std::chrono_literals;
+
+namespace {
+
+const std::string model = EVALCORE_TEST_DATA "/models/canned/canned-q8_0.gguf";
+
+backend::llama_server_options options() {
+  const char* program = std::getenv("EVALCORE_LLAMA_SERVER");
+  REQUIRE_MESSAGE(program != nullptr, "EVALCORE_LLAMA_SERVER must name a program with llama-server's flags");
+  backend::llama_server_options how;
+  how.program = program;
+  how.model = model;
+  how.slots = 2;
+  how.context_per_slot = 1024;
+  return how;
+}
+
+std::unique_ptr<backend::backend> start_server(net::loop& loop, const backend::llama_server_options& how) {
+  auto made = backend::start_llama_server(loop, how);
+  REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
+  return *std::move(made);
+}
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+/// The child that leads a process group of its own.
+pid_t server_pid() {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string number = entry.path().filename();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    const auto status = read_file(entry.path() / "status");
+    const auto pid = static_cast<pid_t>(std::stol(number));
+    if (status.find("\nPPid:\t" + std::to_string(::getpid()) + "\n") != std::string::npos &&
+        ::getpgid(pid) == pid) {
+      return pid;
+    }
+  }
+  FAIL("no server process");
+  return -1;
+}
+
+std::string slot_folder(pid_t server) {
+  const auto line = read_file("/proc/" + std::to_string(server) + "/cmdline");
+  const std::string flag("--slot-save-path\0", 17);
+  const auto begin = line.find(flag) + flag.size();
+  return line.substr(begin, line.find('\0', begin) - begin);
+}
+
+chat::request shared_system(const std::string& question) {
+  auto request = test::user_says(question);
+  std::string words;
+  for (int count = 0; count < 6; ++count) words += "system words that are long enough to share, ";
+  request.messages.insert(request.messages.begin(), test::turn(chat::role::system, words));
+  request.params.max_tokens = 12;
+  return request;
+}
+
+std::vector<backend::token> tokens_of(net::loop& loop, backend::backend& of, const chat::request& request) {
+  auto tokens =
+      test::ask<std::vector<backend::token>>(loop, [&](auto done) { of.tokenize(request, std::move(done)); });
+  REQUIRE(tokens);
+  return *std::move(tokens);
+}
+
+}  // namespace
+
+TEST_CASE("the real server starts, answers by heart, shares a prefix between slots and is gone afterwards") {
+  net::loop loop;
+  auto server = start_server(loop, options());
+  const auto pid = server_pid();
+  const auto folder = slot_folder(pid);
+  struct stat facts{};
+  REQUIRE(::stat(folder.c_str(), &facts) == 0);
+  CHECK((facts.st_mode & 0777) == 0700);
+
+  const auto& about = server->about();
+  CHECK(about.slots == 2U);
+  CHECK(about.context_per_slot == 1024U);
+  CHECK(about.model == "canned-q8_0.gguf");
+  // sha256sum of the file.
+  CHECK(about.identity.at("model_file") ==
+        "47a51ec2a6adeb5662a90ebeec4ef40a666c7f19e0d89753b2ab3c09aab6c0dd");
+  CHECK(about.identity.contains("build"));
+  CHECK(about.identity.contains("chat_template"));
+  CHECK(server->can().share_prefix == backend::ability::yes);
+
+  auto hi = test::user_says("hi");
+  hi.hints.slot = 0;
+  const auto greeting = test::start(loop, *server, hi).sink->wait();
+  REQUIRE(greeting);
+  CHECK(greeting->text == "Hello!");
+  CHECK(greeting->finish == chat::finish_reason::stop);
+  CHECK(greeting->usage.prompt_tokens == tokens_of(loop, *server, hi).size());
+
+  auto first = shared_system("hi");
+  first.hints.slot = 0;
+  const auto leader = test::start(loop, *server, first).sink->wait();
+  REQUIRE(leader);
+  const auto shared =
+      test::ask<void>(loop, [&](auto done) { server->share_prefix(0, {1}, std::move(done)); });
+  CHECK(shared);
+  auto second = shared_system("emoji");
+  second.hints.slot = 1;
+  const auto held = tokens_of(loop, *server, first);
+  const auto asked = tokens_of(loop, *server, second);
+  const auto common = std::ranges::mismatch(held, asked).in1 - held.begin();
+  REQUIRE(common > 200);
+  const auto follower = test::start(loop, *server, second).sink->wait();
+  REQUIRE(follower);
+  CHECK(follower->usage.prompt_tokens == asked.size());
+  CHECK(follower->usage.cached_tokens == static_cast<std::uint64_t>(common));
+
+  const auto tools = test::ask<bool>(loop, [&](auto done) {
+    server->check_tools({{.name = "get_weather", .description = "Weather", .parameters = "{}"}},
+                        std::move(done));
+  });
+  CHECK(tools.value_or(false));
+
+  server.reset();
+  CHECK(::kill(pid, 0) != 0);
+  CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("a server that is killed in the middle of a request is blamed for it") {
+  net::loop loop;
+  auto server = start_server(loop, options());
+  const auto pid = server_pid();
+  ::kill(pid, SIGSTOP);  // So that the request is under way for sure.
+  const auto one = test::start(loop, *server, test::user_says("hi"));
+  ::kill(pid, SIGKILL);
+  const auto outcome = one.sink->wait();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::backend_fault);
+  CHECK(outcome.error().message.starts_with("llama-server died (signal 9); last lines: "));
+  // And so are those that come after.
+  CHECK(test::start(loop, *server, test::user_says("hi")).sink->wait().error().code == errc::backend_fault);
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("the real server's refusal to load a damaged model is shown") {
+  net::loop loop;
+  auto how = options();
+  how.model = "/tmp/evalcore-damaged-" + std::to_string(::getpid()) + ".gguf";
+  std::ofstream(how.model) << "this is no GGUF file";
+  const auto made = backend::start_llama_server(loop, how);
+  std::filesystem::remove(how.model);
+  REQUIRE_FALSE(made);
+  CHECK(made.error().code == errc::backend_fault);
+  CHECK(made.error().message.starts_with("llama-server died (exit code 1); last lines: "));
+  CHECK(made.error().backend_words.find("failed to load model") != std::string::npos);
+}
