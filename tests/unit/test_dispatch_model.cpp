@@ -119,8 +119,8 @@ TEST_CASE("slots that share find as much as one slot does, but for what a hold w
     for (const auto& one : suite) total += one.size();
     const auto one = run(suite, {.slots = 1}, 0, random);
     const auto four = run(suite, {.slots = 4, .can_share = true}, 0, random);
-    // Three more slots, each of which may once compute what is not worth a wait.
-    REQUIRE(four.cached + total / 4 + 4 * 16 >= one.cached);
+    // What is not worth a wait is computed once for each slot: a few units in a hundred.
+    REQUIRE(four.cached + total / 10 >= one.cached);
   }
 }
 
