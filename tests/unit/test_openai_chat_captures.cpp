@@ -280,7 +280,8 @@ TEST_CASE("a stream reads the same wherever it is cut in two") {
     const std::string whole = shown(stream(one, {bytes}));
     // All cuts of the short ones; of the long ones, which repeat the same few kinds of event a hundred
     // times, every 17th.
-    for (std::size_t cut = 1; cut < bytes.size(); cut += bytes.size() < 3000 ? 1 : 17) {
+    const std::size_t step = bytes.size() < 3000 ? 1 : 17;
+    for (std::size_t cut = 1; cut < bytes.size(); cut += step) {
       CAPTURE(cut);
       REQUIRE(shown(stream(one, {bytes.substr(0, cut), bytes.substr(cut)})) == whole);
     }
