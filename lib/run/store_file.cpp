@@ -73,6 +73,9 @@ result<sql_database> open_store_file(const std::string& path) {
   if (auto there = create_if_missing(path); !there) return std::move(there).error();
   auto database = sql_database::open(path);
   if (!database) return database;
+  if (database->read_only()) {
+    return refused("store " + path + " cannot be written; check the rights on it and on its folder");
+  }
   // The lock is taken before anything is read, held until the end, and gone with the process.
   if (auto locked = database->execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT"); !locked) {
     return std::move(locked).error();
