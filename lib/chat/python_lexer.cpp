@@ -141,12 +141,15 @@ class lexer {
   /// Takes the whole run of what may stand in a number; python_literal decides whether it is one.
   result<void> number() {
     std::size_t length = 0;
+    bool whole = true;  // No point and no exponent yet.
     const bool hexadecimal = peek() == '0' && (peek(1) == 'x' || peek(1) == 'X');
     for (;; ++length) {
       const char c = peek(length);
+      const bool exponent = !hexadecimal && (c == 'e' || c == 'E');
       const bool sign =
           (c == '+' || c == '-') && !hexadecimal && length > 0 && (peek(length - 1) | 0x20) == 'e';
-      if (!digit(c) && !letter(c) && c != '.' && !sign) break;
+      if (!digit(c) && !letter(c) && !(c == '.' && whole) && !sign) break;
+      whole = whole && c != '.' && !exponent;
     }
     if (static_cast<unsigned char>(peek(length)) >= 0x80) return refuse("a malformed number");
     put(token_kind::number, length);

@@ -279,6 +279,7 @@ class parser {
   node_id sequence(node_kind kind, std::string_view close) {
     std::vector<node_id> elements;
     bool listed = false;
+    const bool starred = is("*");
     while (!is(close)) {
       elements.push_back(element());
       if (failure_) return 0;
@@ -288,7 +289,9 @@ class parser {
     }
     ++at_;
     // (x) is x, but neither (*x) nor (x,) is.
-    if (kind == node_kind::tuple && elements.size() == 1 && !listed) return elements.front();
+    if (kind == node_kind::tuple && elements.size() == 1 && !listed) {
+      return starred ? refuse("invalid syntax") : elements.front();
+    }
     return add(kind, std::move(elements));
   }
 
@@ -302,9 +305,10 @@ class parser {
         operation(bit_or);
       } else {
         const bool first = items.empty() && readable;
+        const bool starred = is("*");
         const node_id key = element();
         if (failure_) return 0;
-        if (first) is_set = !is(":");
+        if (first) is_set = starred || !is(":");
         items.push_back(key);
         if (!is_set) {
           if (!take(":")) return unexpected();

@@ -13,10 +13,24 @@ def lines(path):
     return [json.loads(line) for line in path.read_text().splitlines() if line]
 
 
+def without_prose(schema):
+    """A declaration without its descriptions, which are most of its text and which no checker reads."""
+    if isinstance(schema, list):
+        return [without_prose(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    return {key: without_prose(value) for key, value in schema.items()
+            if not (key == "description" and isinstance(value, str))}
+
+
 def load(category):
+    """The items with their gold calls ("target") and the constant part of what is sent about them ("row")."""
     gold = {one["id"]: one["ground_truth"] for one in lines(DATA / f"possible_answer/BFCL_v4_{category}.json")}
-    items = lines(DATA / f"BFCL_v4_{category}.json")
-    return [{**item, "target": gold[item["id"]]} for item in items]
+    items = [{**item, "target": gold[item["id"]]} for item in lines(DATA / f"BFCL_v4_{category}.json")]
+    for item in items:
+        item["row"] = json.dumps({"id": item["id"], "category": category, "target": item["target"],
+                                  "functions": without_prose(item["function"])})[:-1]
+    return items
 
 
 def declared(item, name):

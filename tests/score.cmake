@@ -1,0 +1,4 @@
+evalcore_test(call_text SOURCES unit/test_call_text.cpp unit/test_python_value.cpp LAYERS base chat)
+evalcore_test(score
+  SOURCES unit/test_exact.cpp unit/test_numeric.cpp unit/test_bfcl.cpp
+  LAYERS base chat score)
