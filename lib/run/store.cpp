@@ -56,7 +56,8 @@ struct store::impl {
 
   std::string run_id;  ///< Empty before begin_run().
   int unsynced = 0;
-  std::optional<error> broken;  ///< A flush failed: what the disk holds is not known any more.
+  std::optional<error>
+      broken;  ///< A flush failed: the kernel may have dropped what a second one would claim to have written.
 
   explicit impl(sql_database opened) : database(std::move(opened)) {}
 
@@ -115,8 +116,10 @@ struct store::impl {
   result<void> sync() {
     if (broken) return *broken;
     if (auto done = database.execute("PRAGMA wal_checkpoint(PASSIVE)"); !done) {
+      if (!database.flush_failed()) return done;
       broken = std::move(done).error();
       broken->message += "; nothing more is written to it";
+      database.keep_log();
       return *broken;
     }
     unsynced = 0;

@@ -142,6 +142,13 @@ result<std::int64_t> sql_database::ask(std::string_view sql) {
 
 std::int64_t sql_database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 std::int64_t sql_database::last_id() const noexcept { return sqlite3_last_insert_rowid(handle_.get()); }
+bool sql_database::flush_failed() const noexcept {
+  const int code = sqlite3_extended_errcode(handle_.get());
+  return code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;
+}
+void sql_database::keep_log() noexcept {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
 bool sql_database::read_only() const noexcept { return sqlite3_db_readonly(handle_.get(), "main") == 1; }
 
 result<transaction> transaction::begin(sql_database& database) {

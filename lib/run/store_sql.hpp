@@ -67,6 +67,10 @@ class sql_database {
   [[nodiscard]] std::int64_t changes() const noexcept;
   [[nodiscard]] std::int64_t last_id() const noexcept;
   [[nodiscard]] bool read_only() const noexcept;
+  /// Whether the last error was that of a flush to the disk.
+  [[nodiscard]] bool flush_failed() const noexcept;
+  /// Leaves the log beside the file at the end, for the next one who opens it to recover from.
+  void keep_log() noexcept;
   [[nodiscard]] const std::string& path() const noexcept { return *path_; }
 
  private:

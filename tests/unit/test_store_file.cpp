@@ -4,14 +4,17 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <evalcore/run/store.hpp>
 
@@ -20,6 +23,19 @@
 
 using namespace evalcore;
 using namespace evalcore::test;
+
+namespace {
+bool fail_next_flush = false;
+}
+
+/// Stands in front of the C library's, so that a flush of SQLite can be made to fail.
+extern "C" __attribute__((visibility("default"))) int fdatasync(int descriptor) {
+  if (std::exchange(fail_next_flush, false)) {
+    errno = EIO;
+    return -1;
+  }
+  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
+}
 
 namespace {
 
@@ -269,4 +285,29 @@ TEST_CASE("a write error is named, keeps what was committed, and the run goes on
     });
   });
   CHECK(told == "storage: store " + (folder / "run.db") + ": disk I/O error; all kept; goes on");
+}
+
+TEST_CASE("after a failed flush nothing more is written, and what was committed is still there") {
+  const temporary_folder folder;
+  const auto path = folder / "run.db";
+  {
+    auto store = run::store::open(path);
+    REQUIRE(store);
+    REQUIRE(store->begin_run(sample_run("R1")));
+    REQUIRE(store->put_reply(sample_item("a"), attempt(), sample_reply("x"), right()));
+    fail_next_flush = true;
+    const auto failed = store->sync();
+    REQUIRE_FALSE(failed);
+    CHECK_FALSE(fail_next_flush);
+    CHECK(failed.error().code == errc::storage);
+    CHECK(failed.error().message == "store " + path + ": disk I/O error; nothing more is written to it");
+    CHECK_FALSE(store->sync());
+    CHECK(store->put_reply(sample_item("b"), attempt(), sample_reply("x"), right()).error().message ==
+          failed.error().message);
+  }
+  CHECK(std::filesystem::file_size(path + "-wal") > 0);
+  const auto again = run::store::open(path);
+  REQUIRE(again);
+  CHECK((*again->find(sample_item("a"))).has_value());
+  CHECK_FALSE((*again->find(sample_item("b"))).has_value());
 }
