@@ -1,0 +1,178 @@
+#include "arguments.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+#include <map>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/version.hpp>
+
+namespace evalcore::cli {
+namespace {
+
+/// "\n" and "\t" as a shell user types them; anything else after a backslash stays as it is.
+std::string unescape(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 1 < text.size();
+    const char next = escape ? text[i + 1] : '\0';
+    if (next == 'n' || next == 't' || next == '\\') {
+      out += next == 'n' ? '\n' : next == 't' ? '\t' : '\\';
+      ++i;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+void add_suite_options(CLI::App& command, suite_arguments& into) {
+  command.add_option("SUITE", into.suite, "A suite: JSONL (plain or gzipped) or a BFCL v4 file")->required();
+  command.add_option("--answers", into.answers,
+                     "BFCL: the file of possible answers [possible_answer/ beside the suite]");
+  command.add_option("--limit", into.limit, "Only the first N items of the suite");
+  command.add_option("-c,--concurrency", into.concurrency, "Requests in flight at most")
+      ->check(CLI::Range(1U, 10'000U))
+      ->capture_default_str();
+  command
+      .add_option_function<std::string>(
+          "--order", [&into](const std::string& order) { into.suite_order = order == "suite"; },
+          "prefix: what shares a prefix runs together; suite: as the file has it [prefix]")
+      ->check(CLI::IsMember({"prefix", "suite"}));
+  command
+      .add_option("--tools", into.request.tools,
+                  "How declared tools reach the model: native (in `tools`), text (in the system turn), auto "
+                  "(native unless the backend is seen to drop them)")
+      ->transform(
+          CLI::CheckedTransformer(std::map<std::string, run::tools_mode>{{"auto", run::tools_mode::automatic},
+                                                                         {"native", run::tools_mode::native},
+                                                                         {"text", run::tools_mode::text}},
+                                  CLI::ignore_case))
+      ->default_str("auto");
+  auto& defaults = into.request.defaults;
+  command.add_option("--temperature", defaults.temperature, "For items that do not say; 0 is greedy");
+  command.add_option("--top-p", defaults.top_p, "For items that do not say");
+  command.add_option("--max-tokens", defaults.max_tokens, "For items that do not say");
+  command.add_option("--seed", defaults.seed, "For items that do not say");
+  command.add_option_function<std::vector<std::string>>(
+      "--stop",
+      [&defaults](const std::vector<std::string>& stops) {
+        for (const auto& stop : stops) defaults.stop.push_back(unescape(stop));
+      },
+      "Stop string for items that name none (\\n and \\t are understood; repeatable)");
+  command.add_flag_callback(
+      "--no-prompt-cache", [&into] { into.request.use_prompt_cache = false; },
+      "Ask the backend not to reuse prompts (where it can be asked)");
+  command.add_flag("--json", into.json, "Print the result as JSON on standard output");
+}
+
+void add_backend_options(CLI::App& command, backend_arguments& into, suite_arguments& suite) {
+  command.add_option("-b,--backend", into.selector, "Who answers; `evalcore backends` lists the choices");
+  command.add_option("-m,--model", into.model,
+                     "llama-server: path of the GGUF file; openai-url: the model's id [the server's first]");
+  auto* url = command.add_option_group("openai-url");
+  url->add_option("--base-url", into.base_url, "http://HOST:PORT, with or without /v1");
+  url->add_option("--dialect", into.dialect, "The server's ways: generic, llama-server")
+      ->capture_default_str();
+  url->add_option("--api-key-env", into.api_key_env, "Environment variable that holds the API key");
+  url->add_flag_callback(
+      "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
+  auto* server = command.add_option_group("llama-server");
+  server->add_option("--server-program", into.program, "The program to start")->capture_default_str();
+  server->add_option("--port", into.port, "Its port [a free one]");
+  server->add_option("--slots", into.slots, "Requests that it computes side by side")
+      ->check(CLI::Range(1U, 256U))
+      ->capture_default_str();
+  server->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
+      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{10'000'000}))
+      ->capture_default_str();
+  server->add_option("--threads", into.threads, "Compute threads")
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
+  server->add_flag_callback(
+      "--no-share-prefix", [&into] { into.share_prefix = false; },
+      "Do not copy a computed prefix between slots");
+  server->add_option("--backend-arg", into.server_arguments,
+                     "Passed on to the program as it is (repeatable)");
+  server
+      ->add_option_function<unsigned>(
+          "--ready-timeout",
+          [&into](unsigned seconds) { into.ready_timeout = std::chrono::seconds(seconds); },
+          "Seconds to wait until it is ready [120]")
+      ->check(CLI::Range(1U, 86'400U));
+  auto* scripted = command.add_option_group("scripted");
+  scripted->add_option("--script", into.script, "JSONL file of replies, delays and faults");
+  auto* time = command.add_option_group("deadlines, in seconds; 0 is none");
+  time->add_option("--connect-timeout", into.connect_timeout_s, "Resolve and connect")->capture_default_str();
+  time->add_option("--first-byte-timeout", into.first_byte_timeout_s, "Until the answer begins")
+      ->capture_default_str();
+  time->add_option("--idle-timeout", into.idle_timeout_s, "Between two pieces of the answer")
+      ->capture_default_str();
+  time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
+  for (auto* option : time->get_options()) option->check(CLI::NonNegativeNumber);
+  command.add_flag("-q,--quiet", suite.quiet, "No progress on standard error");
+}
+
+std::string as_json(int argc, const char* const* argv) {
+  json::array words;
+  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  return json::to_text(json::object{{"arguments", std::move(words)}});
+}
+
+}  // namespace
+
+command parse_arguments(int argc, const char* const* argv) {
+  CLI::App app("evalcore runs LLM evaluations as fast as a backend can go, without changing a score.",
+               "evalcore");
+  app.set_version_flag("--version", "evalcore " EVALCORE_VERSION);
+  app.require_subcommand(1);
+  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
+    return "evalcore: " + std::string(error.what()) + "; `" + failed->get_name() +
+           " --help` lists what there is\n";
+  });
+
+  run_arguments run;
+  auto* run_command =
+      app.add_subcommand("run", "Run a suite against a backend, or go on with an interrupted run");
+  add_suite_options(*run_command, run.suite);
+  add_backend_options(*run_command, run.backend, run.suite);
+  run_command->add_option("-o,--out", run.out,
+                          "Folder for run.db, rows.jsonl and summary.json [out/<suite>]");
+  run_command->add_option("--store", run.store,
+                          "The run store [run.db in the --out folder]; what it has is reused");
+  run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
+  run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
+  run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
+  run_command->add_flag("--baseline", run.baseline, "Mark the rows as a baseline");
+  run_command->footer(
+      "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored, 130 interrupted (the same "
+      "command\n"
+      "again goes on where it was).");
+
+  plan_arguments plan;
+  auto* plan_command =
+      app.add_subcommand("plan", "Show which items share a prefix and what that should save");
+  add_suite_options(*plan_command, plan.suite);
+  add_backend_options(*plan_command, plan.backend, plan.suite);
+  plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
+
+  backends_arguments backends;
+  auto* backends_command = app.add_subcommand("backends", "List the backends and what each needs");
+  backends_command->add_flag("--json", backends.json, "Print the list as JSON");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error, std::cout, std::cerr);
+    return parsed_exit{code == 0 ? 0 : 2};
+  }
+  if (run_command->parsed()) {
+    run.as_given = as_json(argc, argv);
+    return run;
+  }
+  if (plan_command->parsed()) return plan;
+  return backends;
+}
+
+}  // namespace evalcore::cli

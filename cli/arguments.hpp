@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <evalcore/run/prepare.hpp>
+
+namespace evalcore::cli {
+
+/// Which backend, and how to reach or start it.
+struct backend_arguments {
+  std::string selector;  ///< Empty: none was named.
+  std::string base_url;
+  std::string dialect = "generic";
+  std::string api_key_env;
+  std::string model;
+  std::string program = "llama-server";
+  std::uint16_t port = 0;
+  std::uint32_t slots = 4;
+  std::uint64_t context_per_slot = 4096;
+  std::uint32_t threads = 1;
+  bool share_prefix = true;
+  std::vector<std::string> server_arguments;
+  std::string script;
+  bool stream = true;
+  std::chrono::seconds ready_timeout{120};
+  double connect_timeout_s = 5;
+  double first_byte_timeout_s = 600;
+  double idle_timeout_s = 120;
+  double attempt_timeout_s = 900;
+};
+
+/// What `run` and `plan` share.
+struct suite_arguments {
+  std::string suite;
+  std::string answers;
+  std::optional<std::size_t> limit;
+  std::uint32_t concurrency = 16;
+  bool suite_order = false;
+  run::request_options request;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct run_arguments {
+  suite_arguments suite;
+  backend_arguments backend;
+  std::string out;  ///< Empty: out/<task>.
+  std::string store;
+  std::string task;
+  std::string model_name;
+  std::optional<std::int64_t> model_step;
+  bool baseline = false;
+  std::string
+      as_given;  ///< The command line as JSON, for the store; options that name secrets hold names only.
+};
+
+struct plan_arguments {
+  suite_arguments suite;
+  backend_arguments backend;
+};
+
+struct backends_arguments {
+  bool json = false;
+};
+
+/// Parsing ended the program: help, version or a usage error, already printed.
+struct parsed_exit {
+  int code = 0;
+};
+
+using command = std::variant<run_arguments, plan_arguments, backends_arguments, parsed_exit>;
+
+[[nodiscard]] command parse_arguments(int argc, const char* const* argv);
+
+}  // namespace evalcore::cli

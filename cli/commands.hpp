@@ -1,0 +1,16 @@
+#pragma once
+
+#include <stop_token>
+
+#include <evalcore/base/result.hpp>
+
+#include "arguments.hpp"
+
+namespace evalcore::cli {
+
+/// Each returns the exit status; an error means that the command could not do its work.
+[[nodiscard]] result<int> run_command(const run_arguments& arguments, const std::stop_token& stop);
+[[nodiscard]] result<int> plan_command(const plan_arguments& arguments, const std::stop_token& stop);
+[[nodiscard]] result<int> backends_command(const backends_arguments& arguments);
+
+}  // namespace evalcore::cli

@@ -1,0 +1,38 @@
+#include "interrupt.hpp"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <ctime>
+
+#include "exit_status.hpp"
+
+namespace evalcore::cli {
+namespace {
+
+sigset_t ending_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGTERM);
+  return set;
+}
+
+}  // namespace
+
+interrupt::interrupt() {
+  const sigset_t set = ending_signals();
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  waiter_ = std::jthread([this, set](const std::stop_token& end) {
+    const timespec pause{0, 50'000'000};
+    while (!end.stop_requested()) {
+      if (sigtimedwait(&set, nullptr, &pause) < 0) continue;
+      if (source_.stop_requested()) _exit(exit_status::interrupted);
+      source_.request_stop();
+    }
+  });
+}
+
+interrupt::~interrupt() = default;
+
+}  // namespace evalcore::cli

@@ -1,0 +1,91 @@
+#include "open_backend.hpp"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <evalcore/backend/http_backend.hpp>
+#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/backend/scripted.hpp>
+#include <evalcore/wire/dialect.hpp>
+
+namespace evalcore::cli {
+namespace {
+
+constexpr std::array all_selectors{
+    selector{"llama-server", "llama.cpp's server, started and stopped by evalcore",
+             "--model FILE.gguf, and llama-server on PATH or --server-program PATH"},
+    selector{"openai-url",
+             "any server that speaks OpenAI's chat API (vLLM, SGLang, Ollama, LM Studio, llama.cpp, …)",
+             "--base-url http://HOST:PORT; --model, --api-key-env and --dialect as the server wants them"},
+    selector{"scripted", "replies, delays and faults from a file, for tests and dry runs",
+             "--script FILE.jsonl"},
+};
+
+error usage(std::string message) { return fail(errc::invalid_argument, stage::config, std::move(message)); }
+
+duration from_seconds(double seconds) { return duration(std::llround(seconds * 1e9)); }
+
+net::deadlines deadlines_of(const backend_arguments& arguments) {
+  return {from_seconds(arguments.connect_timeout_s), from_seconds(arguments.first_byte_timeout_s),
+          from_seconds(arguments.idle_timeout_s), from_seconds(arguments.attempt_timeout_s)};
+}
+
+result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backend_arguments& arguments,
+                                                   const std::stop_token& stop) {
+  if (arguments.base_url.empty()) return usage("openai-url needs --base-url http://HOST:PORT");
+  const auto* ways = wire::find_dialect(arguments.dialect);
+  if (ways == nullptr) {
+    std::string known;
+    for (const auto& one : wire::dialects()) known += (known.empty() ? "" : ", ") + std::string(one.name);
+    return usage("there is no dialect \"" + arguments.dialect + "\"; there are: " + known);
+  }
+  backend::http_options how;
+  how.base_url = arguments.base_url;
+  how.model = arguments.model;
+  how.ways = ways;
+  how.deadlines = deadlines_of(arguments);
+  how.api_key_env = arguments.api_key_env;
+  how.stream = arguments.stream;
+  return backend::connect_openai_url(owner, how, stop);
+}
+
+result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const backend_arguments& arguments,
+                                                      const std::stop_token& stop) {
+  if (arguments.model.empty()) return usage("llama-server needs --model FILE.gguf");
+  backend::llama_server_options how;
+  how.program = arguments.program;
+  how.model = arguments.model;
+  how.port = arguments.port;
+  how.slots = arguments.slots;
+  how.context_per_slot = arguments.context_per_slot;
+  how.threads = arguments.threads;
+  how.share_prefix = arguments.share_prefix;
+  how.ready_deadline = arguments.ready_timeout;
+  how.extra_args = arguments.server_arguments;
+  how.deadlines = deadlines_of(arguments);
+  return backend::start_llama_server(owner, how, stop);
+}
+
+}  // namespace
+
+std::span<const selector> selectors() noexcept { return all_selectors; }
+
+std::string selector_names() {
+  std::string names;
+  for (const auto& one : all_selectors) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner, const backend_arguments& arguments,
+                                                       const std::stop_token& stop) {
+  if (arguments.selector == "llama-server") return open_server(owner, arguments, stop);
+  if (arguments.selector == "openai-url") return open_url(owner, arguments, stop);
+  if (arguments.selector == "scripted") {
+    if (arguments.script.empty()) return usage("scripted needs --script FILE.jsonl");
+    return backend::open_scripted(owner, arguments.script);
+  }
+  return usage("there is no backend \"" + arguments.selector + "\"; there are: " + selector_names());
+}
+
+}  // namespace evalcore::cli

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+
+#include "arguments.hpp"
+
+namespace evalcore::cli {
+
+/// One row of `evalcore backends`.
+struct selector {
+  std::string_view name;
+  std::string_view what;
+  std::string_view needs;
+};
+[[nodiscard]] std::span<const selector> selectors() noexcept;
+/// "llama-server, openai-url, scripted", for messages.
+[[nodiscard]] std::string selector_names();
+
+/// Starts or reaches the backend that was asked for. Errors: invalid_argument (stage config) for what was
+/// named or left out wrongly; the backend's own.
+[[nodiscard]] result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner,
+                                                                     const backend_arguments& arguments,
+                                                                     const std::stop_token& stop);
+
+}  // namespace evalcore::cli

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/prefix/prediction.hpp>
+#include <evalcore/run/planning.hpp>
+#include <evalcore/run/suite.hpp>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "open_backend.hpp"
+
+namespace evalcore::cli {
+namespace {
+
+/// Without a backend nothing is known of its cache; one that finds any common prefix is assumed.
+struct planned {
+  prefix::plan plan;
+  prefix::prediction prediction;
+  std::string tools;
+  std::optional<std::uint32_t> slots;
+  std::size_t items = 0;
+};
+
+/// Groups beyond this many are counted, not listed.
+constexpr std::size_t groups_shown = 20;
+
+std::uint64_t group_units(const prefix::group& group, const std::vector<prefix::sequence>& prompts) {
+  std::uint64_t units = 0;
+  for (const auto member : group.members) units += prompts[member].size();
+  return units;
+}
+
+void print_json(const planned& of, const run::prompts& prompts, const run::suite& suite) {
+  json::array groups;
+  for (std::size_t i = 0; i < of.plan.groups.size(); ++i) {
+    const auto& group = of.plan.groups[i];
+    groups.push_back(json::object{{"items", std::uint64_t{group.members.size()}},
+                                  {"prefix", std::uint64_t{group.prefix_units}},
+                                  {"prompt", group_units(group, prompts.units)},
+                                  {"predicted_cached", of.prediction.group_cached[i]},
+                                  {"first_item", suite.id(group.members.front())}});
+  }
+  json::array order;
+  for (const auto item : of.plan.order) order.emplace_back(suite.id(item));
+  const json::value root = json::object{
+      {"suite", suite.path()},
+      {"items", std::uint64_t{of.items}},
+      {"unit", of.plan.exact ? "tokens" : "bytes"},
+      {"tools", of.tools},
+      {"slots", of.slots ? json::value(std::uint64_t{*of.slots}) : json::value()},
+      {of.plan.exact ? "prompt_tokens" : "prompt_bytes", of.plan.total_units},
+      {"invariant_prefix", std::uint64_t{of.plan.invariant_units}},
+      {of.plan.exact ? "predicted_cached_tokens" : "predicted_cached_bytes", of.prediction.total_cached},
+      {"copies_between_slots", std::uint64_t{of.prediction.shares}},
+      {"groups", std::move(groups)},
+      {"order", std::move(order)},
+  };
+  std::printf("%s\n", json::to_text(root).c_str());
+}
+
+void print_table(const planned& of, const run::prompts& prompts, const run::suite& suite) {
+  const char* unit = of.plan.exact ? "tokens" : "bytes";
+  std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n", of.items,
+              static_cast<unsigned long long>(of.plan.total_units), unit, of.plan.invariant_units,
+              of.tools.c_str());
+  if (!of.plan.exact) {
+    std::printf(
+        "counted in bytes, an estimate: name a --backend that tokenizes to count what the model sees\n");
+  }
+  std::printf("%6s  %6s  %12s  %12s  %12s  %s\n", "group", "items", "prefix", "prompts", "cached",
+              "first item");
+  const auto shown = std::min(of.plan.groups.size(), groups_shown);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const auto& group = of.plan.groups[i];
+    std::printf("%6zu  %6zu  %12u  %12llu  %12llu  %s\n", i + 1, group.members.size(), group.prefix_units,
+                static_cast<unsigned long long>(group_units(group, prompts.units)),
+                static_cast<unsigned long long>(of.prediction.group_cached[i]),
+                suite.id(group.members.front()).c_str());
+  }
+  if (shown < of.plan.groups.size()) std::printf("… and %zu more groups\n", of.plan.groups.size() - shown);
+  if (of.prediction.shares > 0) {
+    std::printf("copies between %u slots: %u\n", of.slots.value_or(0), of.prediction.shares);
+  }
+  std::printf("predicted cached: %llu of %llu %s (hit rate %.1f %%)\n",
+              static_cast<unsigned long long>(of.prediction.total_cached),
+              static_cast<unsigned long long>(of.plan.total_units), unit,
+              of.plan.total_units == 0 ? 0.0
+                                       : 100.0 * static_cast<double>(of.prediction.total_cached) /
+                                             static_cast<double>(of.plan.total_units));
+}
+
+}  // namespace
+
+result<int> plan_command(const plan_arguments& arguments, const std::stop_token& stop) {
+  const auto& wanted = arguments.suite;
+  auto suite = run::suite::open(wanted.suite, wanted.answers);
+  if (!suite) return std::move(suite).error();
+  std::vector<std::size_t> indices(std::min(suite->size(), wanted.limit.value_or(suite->size())));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+
+  net::loop loop;
+  std::unique_ptr<backend::backend> backend;
+  run::request_options how = wanted.request;
+  prefix::cache_model cache;
+  cache.enabled = how.use_prompt_cache;
+  auto in_flight = wanted.concurrency;
+  std::optional<std::uint32_t> slots;
+  auto read = [&]() -> result<run::prompts> {
+    if (arguments.backend.selector.empty()) return run::read_prompts(*suite, indices, how);
+    auto opened = open_backend(loop, arguments.backend, stop);
+    if (!opened) return std::move(opened).error();
+    backend = *std::move(opened);
+    const auto note = [](const std::string& text) { std::fprintf(stderr, "evalcore: %s\n", text.c_str()); };
+    auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note);
+    if (!tools) return std::move(tools).error();
+    how.tools = *tools;
+    cache = run::cache_model_of(*backend, how.use_prompt_cache, wanted.concurrency);
+    slots = backend->about().slots;
+    if (slots) in_flight = std::min(in_flight, *slots);
+    return run::read_prompts(*suite, indices, how, loop, *backend, stop);
+  }();
+  backend.reset();
+  if (!read) return std::move(read).error();
+
+  planned of;
+  of.plan = prefix::make_plan(read->units, read->exact, {.suite_order = wanted.suite_order});
+  of.prediction = prefix::simulate(of.plan, read->units, cache, in_flight);
+  of.tools = how.tools == run::tools_mode::text ? "text" : "native";
+  of.slots = slots;
+  of.items = indices.size();
+  if (wanted.json) {
+    print_json(of, *read, *suite);
+  } else {
+    print_table(of, *read, *suite);
+  }
+  return exit_status::done;
+}
+
+}  // namespace evalcore::cli

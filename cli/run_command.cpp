@@ -1,0 +1,164 @@
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include <evalcore/net/loop.hpp>
+#include <evalcore/run/ids.hpp>
+#include <evalcore/run/runner.hpp>
+#include <evalcore/run/store.hpp>
+#include <evalcore/run/suite.hpp>
+#include <evalcore/run/summary.hpp>
+
+#include "commands.hpp"
+#include "exit_status.hpp"
+#include "open_backend.hpp"
+#include "progress_line.hpp"
+
+namespace evalcore::cli {
+namespace {
+
+struct outputs {
+  std::string folder;
+  std::string store;
+  std::string rows;
+  std::string summary;
+};
+
+outputs output_paths(const run_arguments& arguments, const std::string& task) {
+  const std::filesystem::path folder =
+      arguments.out.empty() ? std::filesystem::path("out") / task : std::filesystem::path(arguments.out);
+  return {folder.string(), arguments.store.empty() ? (folder / "run.db").string() : arguments.store,
+          (folder / "rows.jsonl").string(), (folder / "summary.json").string()};
+}
+
+result<void> make_folder(const outputs& paths) {
+  std::error_code failed;
+  std::filesystem::create_directories(paths.folder, failed);
+  if (!failed) return {};
+  return fail(
+      errc::storage, stage::store,
+      "cannot make the folder " + paths.folder + ": " + failed.message() + "; name another with --out");
+}
+
+void print_report(const run::summary& of, const outputs& paths) {
+  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored", of.task.c_str(),
+              static_cast<unsigned long long>(of.items), static_cast<unsigned long long>(of.answered),
+              static_cast<unsigned long long>(of.reused), static_cast<unsigned long long>(of.errors),
+              static_cast<unsigned long long>(of.unscored));
+  if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
+  std::printf("\n");
+  for (const auto& metric : of.metrics) {
+    std::printf("%s%s%s: %.4f", metric.category.c_str(), metric.category.empty() ? "" : " ",
+                metric.metric.c_str(), metric.score());
+    if (metric.scored < metric.items) {
+      std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
+    }
+    std::printf(" over %llu items\n", static_cast<unsigned long long>(metric.items));
+  }
+  for (const auto& [code, count] : of.errors_by_class) {
+    std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));
+  }
+  if (of.cut_by_length > 0 || of.empty_answers > 0) {
+    std::printf("answers cut by max_tokens: %llu, empty: %llu\n",
+                static_cast<unsigned long long>(of.cut_by_length),
+                static_cast<unsigned long long>(of.empty_answers));
+  }
+  if (of.possibly_paid_twice > 0) {
+    std::printf("possibly paid twice: %llu (requests that were out when an earlier run was killed)\n",
+                static_cast<unsigned long long>(of.possibly_paid_twice));
+  }
+  if (of.sent > 0) {
+    std::printf("%s\n", run::prefix_line(of).c_str());
+    std::printf("wall %.2f s, %.2f items/s", of.wall_s,
+                of.wall_s > 0 ? static_cast<double>(of.answered - of.reused) / of.wall_s : 0.0);
+    if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
+    std::printf("\n");
+  }
+  std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
+}
+
+result<void> write_outputs(const run::summary& of, const run_arguments& arguments, const outputs& paths) {
+  run::row_labels labels;
+  labels.baseline = arguments.baseline;
+  labels.model_name = arguments.model_name.empty() ? of.backend.model : arguments.model_name;
+  labels.model_path = arguments.backend.model.empty() ? of.backend.model : arguments.backend.model;
+  labels.model_step = arguments.model_step;
+  labels.timestamp = run::timestamp(run::unix_ms_now());
+  std::string lines;
+  for (const auto& one : run::rows_of(of, labels)) lines += run::to_line(one);
+  if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
+  return run::write_file_atomically(paths.summary, run::to_json(of));
+}
+
+}  // namespace
+
+result<int> run_command(const run_arguments& arguments, const std::stop_token& stop) {
+  if (arguments.backend.selector.empty()) {
+    return fail(
+        errc::invalid_argument, stage::config,
+        "name a backend with --backend: " + selector_names() + " (`evalcore backends` says what each needs)");
+  }
+  auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
+  if (!suite) return std::move(suite).error();
+  const auto task = arguments.task.empty() ? suite->task() : arguments.task;
+  const auto paths = output_paths(arguments, task);
+
+  // An existing store is opened first, so that one in use is told before a model is loaded; a new one is
+  // made last, so that a backend that cannot start leaves nothing behind.
+  std::optional<run::store> store;
+  const auto open_store = [&]() -> result<void> {
+    auto opened = run::store::open(paths.store);
+    if (!opened) return std::move(opened).error();
+    store = *std::move(opened);
+    return {};
+  };
+  if (std::filesystem::exists(paths.store)) {
+    if (auto opened = open_store(); !opened) return std::move(opened).error();
+  }
+  net::loop loop;
+  auto backend = open_backend(loop, arguments.backend, stop);
+  if (!backend) return std::move(backend).error();
+  if (auto made = make_folder(paths); !made) return std::move(made).error();
+  if (!store) {
+    if (auto opened = open_store(); !opened) return std::move(opened).error();
+  }
+
+  run::run_options how;
+  how.request = arguments.suite.request;
+  if (arguments.backend.selector == "openai-url") how.request.model = (*backend)->about().model;
+  how.concurrency = arguments.suite.concurrency;
+  how.suite_order = arguments.suite.suite_order;
+  how.limit = arguments.suite.limit;
+  how.task = task;
+  how.options_json = arguments.as_given;
+
+  progress_line shown(arguments.suite.quiet);
+  const run::observer watch{[&](const std::string& text) { shown.note(text); },
+                            [&](const run::progress& at) { shown.show(at); }};
+  auto ran = run::run_suite(*suite, loop, **backend, *store, how, watch, stop);
+  backend->reset();
+  if (!ran) return std::move(ran).error();
+
+  if (auto written = write_outputs(*ran, arguments, paths); !written) return std::move(written).error();
+  if (arguments.suite.json) {
+    std::fputs(run::to_json(*ran).c_str(), stdout);
+  } else {
+    print_report(*ran, paths);
+  }
+  if (ran->interrupted) {
+    shown.note("interrupted with " + std::to_string(ran->answered) + " of " + std::to_string(ran->items) +
+               " items done and kept in " + paths.store + "; the same command again goes on from there");
+    return exit_status::interrupted;
+  }
+  if (ran->errors > 0) {
+    shown.note(std::to_string(ran->errors) +
+               " items errored and count as missing; the same command again runs " + "only those");
+    return exit_status::items_errored;
+  }
+  return exit_status::done;
+}
+
+}  // namespace evalcore::cli

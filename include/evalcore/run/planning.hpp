@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/prefix/dispatch.hpp>
+#include <evalcore/prefix/plan.hpp>
+#include <evalcore/run/prepare.hpp>
+#include <evalcore/run/suite.hpp>
+
+namespace evalcore::run {
+
+/// Whether the backend hands declared tools to the model, found out once per run. `text` when it drops
+/// them; `native` when it does not, when it cannot be told, or when the suite has no tools. A sentence about
+/// it goes to `note`, if there is something to say.
+[[nodiscard]] result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
+                                                   backend::backend& to,
+                                                   const std::function<void(const std::string&)>& note);
+
+/// The prompts of some items as the planner takes them.
+struct prompts {
+  std::vector<prefix::sequence> units;  ///< In the order of the indices given.
+  bool exact = false;                   ///< Tokens that the backend counted; otherwise bytes.
+};
+
+/// Reads the prompts of these items: as tokens where the backend tokenizes (a few requests in flight),
+/// else as the bytes of tools, system and turns in the order in which templates put them.
+/// Errors: bad_suite, cancelled, or the backend's when it cannot tokenize although it said so.
+[[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
+                                           const request_options& how, net::loop& owner, backend::backend& to,
+                                           const std::stop_token& stop);
+/// Without a backend: bytes.
+[[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
+                                           const request_options& how);
+
+/// What the dispatcher may count on, from what the backend says of itself.
+[[nodiscard]] prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_cache,
+                                                 std::uint32_t concurrency);
+
+}  // namespace evalcore::run

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/net/loop.hpp>
+#include <evalcore/run/prepare.hpp>
+#include <evalcore/run/store.hpp>
+#include <evalcore/run/suite.hpp>
+#include <evalcore/run/summary.hpp>
+
+namespace evalcore::run {
+
+struct run_options {
+  request_options request;
+  std::uint32_t concurrency = 16;  ///< Requests in flight at most; a backend with slots may bound it further.
+  bool suite_order = false;        ///< No planning.
+  std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
+  std::string task;                  ///< Empty: the suite's.
+  std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
+};
+
+/// Where a run stands. Waiting items are neither done nor running.
+struct progress {
+  std::uint64_t items = 0;
+  std::uint64_t reused = 0;
+  std::uint64_t done = 0;  ///< Answered or failed by this process.
+  std::uint64_t running = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t completion_tokens = 0;
+  std::uint64_t prompt_tokens = 0;
+  std::uint64_t cached_tokens = 0;
+  double elapsed_s = 0;
+};
+
+struct observer {
+  std::function<void(const std::string&)> note;     ///< A sentence for a person, now and then.
+  std::function<void(const progress&)> progressed;  ///< After every event, and at least every 200 ms.
+};
+
+/// Runs a suite against a backend: takes from the store what it has, plans the rest, sends it, commits and
+/// scores each reply as it arrives. Called from the host's thread; the store and the scorers are used on
+/// it, the backend on the loop. When `stop` is requested, what is in flight is cancelled and what is done is
+/// kept: the summary then says `interrupted`.
+///
+/// A request that fails makes its item errored; it does not end the run. Errors: bad_suite, storage,
+/// cancelled (before anything was sent), or the backend's while planning.
+[[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner, backend::backend& to,
+                                        store& into, const run_options& how, const observer& watch,
+                                        const std::stop_token& stop);
+
+}  // namespace evalcore::run

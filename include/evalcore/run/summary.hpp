@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/run/rows.hpp>
+
+namespace evalcore::run {
+
+/// One metric over the items that share it.
+struct metric_summary {
+  std::string category;  ///< Empty when the suite has none.
+  std::string metric;    ///< "accuracy", "exact_match", …
+  std::uint64_t items = 0;
+  std::uint64_t scored = 0;
+  double total = 0;  ///< Sum of the values of the scored items.
+
+  /// Missing items (errored, unscored, not run) counted wrong: what is reported as the score.
+  [[nodiscard]] double score() const noexcept;
+  /// Missing items counted right.
+  [[nodiscard]] double upper_bound() const noexcept;
+};
+
+/// What a run came to. Counts of tokens and times are of the requests that this process sent; scores are of
+/// all items, those reused from the store included. Absent is unknown.
+struct summary {
+  std::string run_id;
+  std::string suite_path;
+  std::string suite_hash;
+  std::string task;
+  backend::info backend;
+  std::string order;  ///< "prefix" or "suite".
+  std::string tools;  ///< "native", "text"; "none" when the suite declares none.
+  std::uint32_t concurrency = 0;
+
+  std::uint64_t items = 0;
+  std::uint64_t reused = 0;    ///< Taken from the store.
+  std::uint64_t sent = 0;      ///< Requests that went out.
+  std::uint64_t answered = 0;  ///< Items with a reply, reused ones included.
+  std::uint64_t errors = 0;    ///< Items whose request failed.
+  std::uint64_t unscored = 0;  ///< Items whose checker failed.
+  std::uint64_t not_run = 0;   ///< Left over by an interrupt.
+  std::map<std::string, std::uint64_t> errors_by_class;
+  std::uint64_t possibly_paid_twice = 0;
+  bool interrupted = false;
+
+  std::vector<metric_summary> metrics;
+
+  double wall_s = 0;  ///< From the first dispatch to the last end.
+  std::optional<double> mean_ttft_s;
+  std::optional<std::uint64_t> prompt_tokens;
+  std::optional<std::uint64_t> cached_tokens;
+  std::optional<std::uint64_t> completion_tokens;
+
+  bool plan_exact = false;  ///< Predictions are tokens; otherwise they are not shown against reports.
+  std::uint64_t prefix_groups = 0;
+  std::uint64_t invariant_prefix = 0;
+  std::optional<std::uint64_t> predicted_cached_tokens;
+
+  // What the answers look like, for a reader who wonders about a score.
+  std::uint64_t cut_by_length = 0;
+  std::uint64_t empty_answers = 0;
+
+  /// All items over all metrics, missing ones wrong; nothing when there is no item.
+  [[nodiscard]] std::optional<double> score() const noexcept;
+  [[nodiscard]] std::optional<double> score_upper_bound() const noexcept;
+};
+
+/// The summary as JSON, two blanks a level, keys in a fixed order, unknown figures null.
+[[nodiscard]] std::string to_json(const summary& of);
+
+/// `prefix cached: N tokens of M predicted (hit rate 93.1 %)`, with `unknown` where the backend reports no
+/// cached tokens.
+[[nodiscard]] std::string prefix_line(const summary& of);
+
+/// Who is named in the rows.
+struct row_labels {
+  bool baseline = false;
+  std::string model_name;
+  std::string model_path;
+  std::optional<std::int64_t> model_step;
+  std::string timestamp;  ///< ISO-8601, UTC, "Z".
+};
+
+/// One row for each metric of each category; the score counts missing items as wrong.
+[[nodiscard]] std::vector<row> rows_of(const summary& of, const row_labels& labels);
+
+}  // namespace evalcore::run

@@ -1,0 +1,172 @@
+#include <evalcore/run/planning.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace evalcore::run {
+namespace {
+
+/// Requests for tokens that are out at one time: enough to hide a round trip, few enough for any server.
+constexpr std::size_t tokenize_window = 8;
+
+prefix::sequence as_bytes(const chat::request& request) {
+  std::string text;
+  for (const auto& tool : request.tools) {
+    text += '\x1d' + tool.name + '\x1f' + tool.description + '\x1f' + tool.parameters;
+  }
+  for (const auto& turn : request.messages) {
+    text += '\x1e';
+    text += chat::name(turn.who);
+    text += '\x1f' + turn.call_id + '\x1f' + turn.text;
+    for (const auto& call : turn.calls) text += '\x1c' + call.name + '\x1f' + call.arguments;
+    for (const auto& url : turn.image_urls) text += '\x1b' + url;
+  }
+  prefix::sequence units;
+  units.reserve(text.size());
+  for (const char c : text) units.push_back(static_cast<unsigned char>(c));
+  return units;
+}
+
+result<chat::request> request_of(const suite& from, std::size_t index, const request_options& how) {
+  auto one = from.get(index);
+  if (!one) return std::move(one).error();
+  return prepare(*one, how);
+}
+
+/// Several answers on their way, collected for one waiting thread.
+class tokenizing {
+ public:
+  explicit tokenizing(std::size_t count) : units_(count) {}
+
+  void expect() {
+    const std::lock_guard lock(mutex_);
+    ++out_;
+  }
+  void arrived(std::size_t at, result<std::vector<backend::token>> tokens) {
+    const std::lock_guard lock(mutex_);
+    --out_;
+    if (tokens) {
+      units_[at].assign(tokens->begin(), tokens->end());
+    } else if (!failure_) {
+      failure_ = std::move(tokens).error();
+    }
+    changed_.notify_all();
+  }
+  /// Waits until fewer than `bound` are out; false when it is time to give up.
+  bool wait_below(std::size_t bound, const std::stop_token& stop) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, stop, [&] { return out_ < bound; });
+    return !failure_ && !stop.stop_requested();
+  }
+  std::optional<error> failure() {
+    const std::lock_guard lock(mutex_);
+    return failure_;
+  }
+  std::vector<prefix::sequence> take() { return std::move(units_); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::size_t out_ = 0;
+  std::optional<error> failure_;
+  std::vector<prefix::sequence> units_;
+};
+
+}  // namespace
+
+result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
+                                     backend::backend& to,
+                                     const std::function<void(const std::string&)>& note) {
+  if (asked != tools_mode::automatic) return asked;
+  std::vector<chat::tool> tools;
+  for (std::size_t i = 0; i < from.size() && tools.empty(); ++i) {
+    auto request = request_of(from, i, {});
+    if (!request) return std::move(request).error();
+    tools = std::move(request->tools);
+  }
+  if (tools.empty()) return tools_mode::native;
+
+  struct answer {
+    std::mutex mutex;
+    std::condition_variable came;
+    std::optional<result<bool>> reaches;
+  };
+  const auto pending = std::make_shared<answer>();
+  owner.run_and_wait([&] {
+    to.check_tools(tools, [pending](result<bool> reaches) {
+      const std::lock_guard lock(pending->mutex);
+      pending->reaches = std::move(reaches);
+      pending->came.notify_all();
+    });
+  });
+  std::unique_lock lock(pending->mutex);
+  pending->came.wait(lock, [&] { return pending->reaches.has_value(); });
+  const auto& reaches = *pending->reaches;
+  if (!reaches) {
+    if (reaches.error().code != errc::unsupported) return reaches.error();
+    note(
+        "whether the backend hands tools to the model could not be told; they are sent as the API takes "
+        "them");
+    return tools_mode::native;
+  }
+  if (*reaches) return tools_mode::native;
+  note(
+      "the backend drops `tools` silently (the prompt has the same tokens with and without them): they go as "
+      "text "
+      "into the system turn, and calls are read from the text");
+  return tools_mode::text;
+}
+
+result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
+                             const request_options& how) {
+  prompts read;
+  read.units.reserve(indices.size());
+  for (const auto index : indices) {
+    auto request = request_of(from, index, how);
+    if (!request) return std::move(request).error();
+    read.units.push_back(as_bytes(*request));
+  }
+  return read;
+}
+
+result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
+                             const request_options& how, net::loop& owner, backend::backend& to,
+                             const std::stop_token& stop) {
+  backend::capabilities can;
+  owner.run_and_wait([&] { can = to.can(); });
+  if (can.tokenize != backend::ability::yes) return read_prompts(from, indices, how);
+
+  const auto pending = std::make_shared<tokenizing>(indices.size());
+  for (std::size_t at = 0; at < indices.size(); ++at) {
+    auto request = request_of(from, indices[at], how);
+    if (!request) return std::move(request).error();
+    if (!pending->wait_below(tokenize_window, stop)) break;
+    pending->expect();
+    owner.post([&to, pending, at, asked = *std::move(request)] {
+      to.tokenize(asked, [pending, at](result<std::vector<backend::token>> tokens) {
+        pending->arrived(at, std::move(tokens));
+      });
+    });
+  }
+  pending->wait_below(1, stop);
+  if (stop.stop_requested()) return fail(errc::cancelled, stage::start, "interrupted while planning");
+  if (auto failure = pending->failure()) return *std::move(failure);
+  return prompts{pending->take(), true};
+}
+
+prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_cache,
+                                   std::uint32_t concurrency) {
+  const auto can = to.can();
+  prefix::cache_model cache;
+  cache.enabled = use_prompt_cache;
+  if (can.slot_pinning == backend::ability::yes && to.about().slots) {
+    cache.slots = std::min(*to.about().slots, concurrency);
+    cache.can_share = can.share_prefix == backend::ability::yes;
+  }
+  return cache;
+}
+
+}  // namespace evalcore::run

@@ -1,0 +1,182 @@
+#include <evalcore/run/summary.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/version.hpp>
+
+namespace evalcore::run {
+namespace {
+
+json::value optional_number(const std::optional<std::uint64_t>& n) {
+  return n ? json::value(*n) : json::value();
+}
+json::value optional_number(const std::optional<double>& n) { return n ? json::value(*n) : json::value(); }
+json::value optional_number(const std::optional<std::uint32_t>& n) {
+  return n ? json::value(std::uint64_t{*n}) : json::value();
+}
+
+json::value counts(const std::map<std::string, std::uint64_t>& of) {
+  json::object members;
+  for (const auto& [key, n] : of) members.emplace_back(key, n);
+  return members;
+}
+
+json::value strings(const std::map<std::string, std::string>& of) {
+  json::object members;
+  for (const auto& [key, text] : of) members.emplace_back(key, text);
+  return members;
+}
+
+/// Two blanks a level: for a file that a person opens.
+void indent(std::string& out, const json::value& root, std::size_t level) {  // NOLINT(misc-no-recursion)
+  const auto line = [&](std::size_t depth) { out += '\n' + std::string(2 * depth, ' '); };
+  const auto* members = root.if_object();
+  const auto* elements = root.if_array();
+  if (members != nullptr && !members->empty()) {
+    out += '{';
+    for (std::size_t i = 0; i < members->size(); ++i) {
+      if (i > 0) out += ',';
+      line(level + 1);
+      json::append_quoted(out, (*members)[i].first);
+      out += ": ";
+      indent(out, (*members)[i].second, level + 1);
+    }
+    line(level);
+    out += '}';
+  } else if (elements != nullptr && !elements->empty()) {
+    out += '[';
+    for (std::size_t i = 0; i < elements->size(); ++i) {
+      if (i > 0) out += ',';
+      line(level + 1);
+      indent(out, (*elements)[i], level + 1);
+    }
+    line(level);
+    out += ']';
+  } else {
+    out += json::to_text(root);
+  }
+}
+
+std::optional<double> over_all(const summary& of, bool upper) {
+  double total = 0;
+  std::uint64_t items = 0;
+  for (const auto& metric : of.metrics) {
+    total += metric.total + (upper ? static_cast<double>(metric.items - metric.scored) : 0.0);
+    items += metric.items;
+  }
+  if (items == 0) return std::nullopt;
+  return total / static_cast<double>(items);
+}
+
+}  // namespace
+
+double metric_summary::score() const noexcept {
+  return items == 0 ? 0.0 : total / static_cast<double>(items);
+}
+
+double metric_summary::upper_bound() const noexcept {
+  return items == 0 ? 0.0 : (total + static_cast<double>(items - scored)) / static_cast<double>(items);
+}
+
+std::optional<double> summary::score() const noexcept { return over_all(*this, false); }
+std::optional<double> summary::score_upper_bound() const noexcept { return over_all(*this, true); }
+
+std::string to_json(const summary& of) {
+  json::array metrics;
+  for (const auto& one : of.metrics) {
+    metrics.push_back(json::object{
+        {"category", one.category.empty() ? json::value() : json::value(one.category)},
+        {"metric", one.metric},
+        {"items", one.items},
+        {"scored", one.scored},
+        {"score", one.score()},
+        {"score_bounds", json::array{one.score(), one.upper_bound()}},
+    });
+  }
+  const double done = static_cast<double>(of.answered - of.reused);
+  const json::value root = json::object{
+      {"evalcore_version", EVALCORE_VERSION},
+      {"run_id", of.run_id},
+      {"suite", of.suite_path},
+      {"suite_hash", of.suite_hash},
+      {"task", of.task},
+      {"backend", json::object{{"selector", of.backend.selector},
+                               {"dialect", of.backend.dialect},
+                               {"model", of.backend.model},
+                               {"slots", optional_number(of.backend.slots)},
+                               {"context_per_slot", optional_number(of.backend.context_per_slot)},
+                               {"identity", strings(of.backend.identity)}}},
+      {"order", of.order},
+      {"tools", of.tools},
+      {"concurrency", std::uint64_t{of.concurrency}},
+      {"items", of.items},
+      {"reused", of.reused},
+      {"sent", of.sent},
+      {"answered", of.answered},
+      {"errors", of.errors},
+      {"errors_by_class", counts(of.errors_by_class)},
+      {"unscored", of.unscored},
+      {"not_run", of.not_run},
+      {"interrupted", of.interrupted},
+      {"possibly_paid_twice", of.possibly_paid_twice},
+      {"score", optional_number(of.score())},
+      {"score_bounds", json::array{optional_number(of.score()), optional_number(of.score_upper_bound())}},
+      {"metrics", metrics},
+      {"wall_s", of.wall_s},
+      {"items_per_s", of.wall_s > 0 && done > 0 ? json::value(done / of.wall_s) : json::value()},
+      {"mean_ttft_s", optional_number(of.mean_ttft_s)},
+      {"prompt_tokens", optional_number(of.prompt_tokens)},
+      {"cached_tokens", optional_number(of.cached_tokens)},
+      {"fed_tokens", of.prompt_tokens && of.cached_tokens ? json::value(*of.prompt_tokens - *of.cached_tokens)
+                                                          : json::value()},
+      {"completion_tokens", optional_number(of.completion_tokens)},
+      {"prefix", json::object{{"unit", of.plan_exact ? "tokens" : "bytes"},
+                              {"groups", of.prefix_groups},
+                              {"invariant", of.invariant_prefix},
+                              {"predicted_cached_tokens", optional_number(of.predicted_cached_tokens)}}},
+      {"cut_by_length", of.cut_by_length},
+      {"empty_answers", of.empty_answers},
+  };
+  std::string out;
+  indent(out, root, 0);
+  out += '\n';
+  return out;
+}
+
+std::string prefix_line(const summary& of) {
+  std::string line = "prefix cached: ";
+  line += of.cached_tokens ? std::to_string(*of.cached_tokens) + " tokens" : "unknown";
+  if (of.predicted_cached_tokens) line += " of " + std::to_string(*of.predicted_cached_tokens) + " predicted";
+  if (of.cached_tokens && of.prompt_tokens && *of.prompt_tokens > 0) {
+    const auto tenths =
+        std::lround(1000.0 * static_cast<double>(*of.cached_tokens) / static_cast<double>(*of.prompt_tokens));
+    line += " (hit rate " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %)";
+  }
+  return line;
+}
+
+std::vector<row> rows_of(const summary& of, const row_labels& labels) {
+  std::vector<row> rows;
+  for (const auto& metric : of.metrics) {
+    row one;
+    one.baseline = labels.baseline;
+    one.harness_version = "evalcore " EVALCORE_VERSION;
+    one.metric = metric.metric;
+    one.model_name = labels.model_name;
+    one.model_path = labels.model_path;
+    one.model_step = labels.model_step;
+    one.n_examples = metric.items;
+    one.run_id = of.run_id;
+    one.score = metric.score();
+    if (!metric.category.empty()) one.subtask = metric.category;
+    one.task = of.task;
+    one.timestamp = labels.timestamp;
+    one.wall_seconds = of.wall_s;
+    rows.push_back(std::move(one));
+  }
+  return rows;
+}
+
+}  // namespace evalcore::run
