@@ -1,0 +1,141 @@
+import json
+import os
+import pathlib
+import shutil
+import socket
+import sqlite3
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+from recording_proxy import RecordingProxy
+
+REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
+
+
+def required(variable):
+    value = os.environ.get(variable)
+    if not value:
+        pytest.exit(f"{variable} is not set; run these tests with `scripts/test e2e`", returncode=2)
+    return value
+
+
+@pytest.fixture(scope="session")
+def program():
+    return required("EVALCORE_PROGRAM")
+
+
+@pytest.fixture(scope="session")
+def llama_server():
+    return required("EVALCORE_LLAMA_SERVER")
+
+
+@pytest.fixture
+def evalcore(program, tmp_path):
+    """Runs the command in a folder of its own and returns the finished process."""
+
+    def run(*arguments, **options):
+        return subprocess.run(
+            [program, *map(str, arguments)], cwd=tmp_path, text=True, capture_output=True, timeout=120, **options
+        )
+
+    return run
+
+
+@pytest.fixture
+def canned(llama_server):
+    """The arguments that run a suite on the real server with the tiny model."""
+    return ["--backend", "llama-server", "--server-program", llama_server, "--model", MODEL,
+            "--context-per-slot", "1024"]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def server_port(llama_server, tmp_path_factory):
+    """One real server for all tests that reach it by URL."""
+    port = free_port()
+    log = open(tmp_path_factory.mktemp("server") / "log", "wb")
+    process = subprocess.Popen(
+        [llama_server, "--model", str(MODEL), "--host", "127.0.0.1", "--port", str(port), "--parallel", "4",
+         "--ctx-size", "4096", "--threads", "1"],
+        stdout=log, stderr=log,
+    )
+    deadline = time.monotonic() + 60
+    while True:
+        assert process.poll() is None, "the server ended while loading"
+        assert time.monotonic() < deadline, "the server was not ready within 60 s"
+        try:
+            if urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2).status == 200:
+                break
+        except OSError:
+            time.sleep(0.1)
+    yield port
+    process.terminate()
+    process.wait(timeout=10)
+
+
+@pytest.fixture
+def proxy_to(server_port):
+    """Makes recording proxies in front of the shared server."""
+    made = []
+
+    def make(delay_s=0.0):
+        made.append(RecordingProxy(server_port, delay_s))
+        return made[-1]
+
+    yield make
+    for proxy in made:
+        proxy.close()
+
+
+@pytest.fixture
+def write_suite(tmp_path):
+    def write(name, items):
+        path = tmp_path / name
+        path.write_text("".join(json.dumps(item) + "\n" for item in items))
+        return path
+
+    return write
+
+
+def hi(number):
+    """An item that the tiny model answers with "Hello!" whatever its number."""
+    return {"id": f"i{number}", "messages": [{"role": "user", "content": "hi"}], "target": "Hello!"}
+
+
+def question(number, system="Answer."):
+    return {
+        "id": f"q{number:03}",
+        "messages": [{"role": "system", "content": system}, {"role": "user", "content": f"number {number}"}],
+        "target": "x",
+        "params": {"temperature": 0, "max_tokens": 8},
+    }
+
+
+def stored_items(store, scratch):
+    """Ids of the items whose reply is committed, read from a copy so that the store itself is not touched."""
+    scratch.mkdir(exist_ok=True)
+    for path in store.parent.glob(store.name + "*"):
+        shutil.copy(path, scratch / path.name)
+    with sqlite3.connect(scratch / store.name) as database:
+        return {row[0] for row in database.execute(
+            "SELECT items.item_id FROM replies JOIN items ON items.item_key = replies.item_key")}
+
+
+def rows(folder):
+    """The rows of a run without what may differ between two runs."""
+    lines = [json.loads(line) for line in (folder / "rows.jsonl").read_text().splitlines()]
+    return [{key: value for key, value in line.items() if key not in ("run_id", "timestamp", "wall_seconds")}
+            for line in lines]
+
+
+def summary(folder):
+    return json.loads((folder / "summary.json").read_text())

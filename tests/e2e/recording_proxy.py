@@ -1,0 +1,59 @@
+"""A loopback proxy that remembers the chat requests that passed through it, whole replies only."""
+
+import http.client
+import http.server
+import json
+import threading
+import time
+
+
+class RecordingProxy:
+    """Forwards every request to 127.0.0.1:`port`; `chats` holds the bodies of chat requests in order."""
+
+    def __init__(self, port, delay_s=0.0):
+        self.chats = []
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def forward(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.path.endswith("/chat/completions"):
+                    proxy.chats.append(json.loads(body))
+                    time.sleep(delay_s)
+                upstream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+                upstream.request(self.command, self.path, body or None, {"Content-Type": "application/json"})
+                reply = upstream.getresponse()
+                data = reply.read()
+                upstream.close()
+                try:
+                    self.send_response(reply.status)
+                    self.send_header("Content-Type", reply.headers.get("Content-Type", "application/json"))
+                    self.send_header("Content-Length", str(len(data)))
+                    self.end_headers()
+                    self.wfile.write(data)
+                except (BrokenPipeError, ConnectionResetError):
+                    self.close_connection = True
+
+            do_GET = do_POST = forward
+
+            def log_message(self, *_):
+                pass
+
+        self._server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def questions(self):
+        """The last user turn of each chat request, in order of arrival."""
+        return [chat["messages"][-1]["content"] for chat in self.chats]
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()

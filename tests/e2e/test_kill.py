@@ -1,0 +1,100 @@
+"""kill -9 and Ctrl-C: what was committed is kept, is not asked again, and the rows are those of a quiet run."""
+
+import random
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import question, rows, stored_items, summary
+
+ITEMS = 30
+
+
+def command(program, suite, proxy, out):
+    return [program, "run", str(suite), "--backend", "openai-url", "--dialect", "llama-server", "--base-url", proxy.url,
+            "--out", str(out), "-c", "4", "-q"]
+
+
+def test_killed_runs_go_on_where_they_were(program, proxy_to, write_suite, tmp_path):
+    suite = write_suite("s.jsonl", [question(n) for n in range(ITEMS)])
+    quiet = proxy_to()
+    subprocess.run(command(program, suite, quiet, tmp_path / "quiet"), check=True, capture_output=True, timeout=120)
+
+    randomly = random.Random(20)
+    out = tmp_path / "killed"
+    kills_with_progress = 0
+    finished = False
+    for attempt in range(40):
+        done_before = stored_items(out / "run.db", tmp_path / f"copy{attempt}") if (out / "run.db").exists() else set()
+        kills_with_progress += bool(done_before)
+        proxy = proxy_to(delay_s=0.02)
+        process = subprocess.Popen(command(program, suite, proxy, out), stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        try:
+            process.wait(timeout=randomly.uniform(0.15, 0.5))
+            assert process.returncode == 0
+            finished = True
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        asked = {f"q{int(text.split()[1]):03}" for text in proxy.questions()}
+        assert not asked & done_before, "an item that was committed at the kill was sent again"
+        if finished:
+            break
+    assert finished
+    assert kills_with_progress >= 2, "the kills came too late or too early to prove anything"
+    assert rows(out) == rows(tmp_path / "quiet")
+    assert summary(out)["answered"] == ITEMS
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(program, proxy_to, write_suite, tmp_path, which):
+    suite = write_suite("s.jsonl", [question(n) for n in range(ITEMS)])
+    proxy = proxy_to(delay_s=0.3)
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(program, suite, proxy, out), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True)
+    deadline = time.monotonic() + 30
+    while len(proxy.chats) < 10 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    sent_at = time.monotonic()
+    process.send_signal(which)
+    _, said = process.communicate(timeout=30)
+    assert time.monotonic() - sent_at < 2
+    assert process.returncode == 130
+    assert "the same command again goes on from there" in said
+    kept = stored_items(out / "run.db", tmp_path / "copy")
+    assert kept
+    assert summary(out)["interrupted"] is True
+
+    again = proxy_to()
+    done = subprocess.run(command(program, suite, again, out), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    asked = {f"q{int(text.split()[1]):03}" for text in again.questions()}
+    assert asked == {f"q{n:03}" for n in range(ITEMS)} - kept
+    assert summary(out)["reused"] == len(kept)
+
+
+def test_a_killed_evalcore_takes_its_server_with_it(program, llama_server, canned, write_suite, tmp_path):
+    suite = write_suite("s.jsonl", [question(n) for n in range(3000)])
+    process = subprocess.Popen([program, "run", str(suite), *map(str, canned), "--out", str(tmp_path / "out"), "-q"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    children = []
+    while not children and time.monotonic() < deadline:
+        listed = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True)
+        children = listed.stdout.split()
+        time.sleep(0.05)
+    assert children
+    time.sleep(1)
+    process.kill()
+    process.wait()
+    deadline = time.monotonic() + 10
+    alive = children
+    while alive and time.monotonic() < deadline:
+        alive = [pid for pid in children if subprocess.run(["ps", "-o", "stat=", "-p", pid], capture_output=True,
+                                                           text=True).stdout.strip() not in ("", "Z")]
+        time.sleep(0.1)
+    assert not alive
