@@ -1,0 +1,5 @@
+evalcore_test(chat
+  SOURCES
+    unit/test_tool_block.cpp
+    unit/test_tool_schema.cpp
+  LAYERS base chat)
