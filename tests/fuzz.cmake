@@ -26,12 +26,12 @@ function(evalcore_fuzz name)
     target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
     set(corpus "${CMAKE_CURRENT_BINARY_DIR}/corpus_${name}")
     file(MAKE_DIRECTORY "${corpus}")
-    # New inputs go to the first folder, the others are only read.
+    add_test(NAME fuzz_${name}_seeds COMMAND replay_${name} "--seeds=${corpus}" "${recorded}" "${found}")
+    set_tests_properties(fuzz_${name}_seeds PROPERTIES LABELS fuzz FIXTURES_SETUP corpus_${name})
     add_test(NAME fuzz_${name} COMMAND fuzz_${name} -max_total_time=${EVALCORE_FUZZ_SECONDS} -timeout=10
-      -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/"
-      "${corpus}" "${recorded}")
+      -rss_limit_mb=1024 -print_final_stats=1 "-artifact_prefix=${CMAKE_CURRENT_BINARY_DIR}/" "${corpus}")
     math(EXPR longest "${EVALCORE_FUZZ_SECONDS} + 120")
-    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT ${longest})
+    set_tests_properties(fuzz_${name} PROPERTIES LABELS fuzz TIMEOUT ${longest} FIXTURES_REQUIRED corpus_${name})
   endif()
 endfunction()
 
