@@ -1,9 +1,9 @@
-#include <evalcore/wire/sse.hpp>
+#include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include <doctest/doctest.h>
+#include <evalcore/wire/sse.hpp>
 
 using evalcore::wire::sse_event;
 using evalcore::wire::sse_parser;

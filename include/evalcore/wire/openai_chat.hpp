@@ -1,14 +1,14 @@
 #pragma once
 
-#include <evalcore/base/result.hpp>
-#include <evalcore/chat/reply.hpp>
-#include <evalcore/chat/request.hpp>
-#include <evalcore/wire/dialect.hpp>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+#include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::wire {
 

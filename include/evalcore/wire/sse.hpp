@@ -1,12 +1,12 @@
 #pragma once
 
-#include <evalcore/base/limits.hpp>
-#include <evalcore/base/result.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+
+#include <evalcore/base/limits.hpp>
+#include <evalcore/base/result.hpp>
 
 namespace evalcore::wire {
 
