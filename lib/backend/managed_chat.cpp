@@ -1,5 +1,6 @@
 #include "backend/managed_chat.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -66,9 +67,7 @@ struct managed_chat::coroner : std::enable_shared_from_this<coroner> {
   std::string name;
   std::weak_ptr<managed_process> child;
 
-  using report = std::function<void(error)>;
-
-  void examine(error failure, report tell, int left = looks) {
+  void examine(error failure, std::function<void(error)> tell, int left = looks) {
     const auto alive = child.lock();
     const bool suspicious = failure.code == errc::transport || failure.code == errc::truncated;
     if (!alive || !suspicious) return tell(std::move(failure));
