@@ -1,17 +1,17 @@
-#include <evalcore/backend/process.hpp>
-#include <evalcore/base/limits.hpp>
-
-#include <chrono>
-#include <csignal>
-#include <string>
-#include <thread>
-
 #include <arpa/inet.h>
 #include <doctest/doctest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include <evalcore/backend/process.hpp>
+#include <evalcore/base/limits.hpp>
 
 using namespace evalcore;
 using namespace std::chrono_literals;
