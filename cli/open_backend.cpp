@@ -7,6 +7,7 @@
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/backend/llama_server.hpp>
 #include <evalcore/backend/scripted.hpp>
+#include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::cli {
@@ -34,6 +35,8 @@ net::deadlines deadlines_of(const backend_arguments& arguments) {
 result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backend_arguments& arguments,
                                                    const std::stop_token& stop) {
   if (arguments.base_url.empty()) return usage("openai-url needs --base-url http://HOST:PORT");
+  if (const auto url = net::parse_url(arguments.base_url); !url)
+    return usage("--base-url: " + url.error().message);
   const auto* ways = wire::find_dialect(arguments.dialect);
   if (ways == nullptr) {
     std::string known;

@@ -104,6 +104,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   auto suite = run::suite::open(wanted.suite, wanted.answers);
   if (!suite) return std::move(suite).error();
   std::vector<std::size_t> indices(std::min(suite->size(), wanted.limit.value_or(suite->size())));
+  if (auto checked = run::check_items(*suite, indices.size()); !checked) return std::move(checked).error();
   std::iota(indices.begin(), indices.end(), std::size_t{0});
 
   net::loop loop;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -103,6 +104,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   }
   auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
   if (!suite) return std::move(suite).error();
+  const auto items = std::min(suite->size(), arguments.suite.limit.value_or(suite->size()));
+  if (auto checked = run::check_items(*suite, items); !checked) return std::move(checked).error();
   const auto task = arguments.task.empty() ? suite->task() : arguments.task;
   const auto paths = output_paths(arguments, task);
 

@@ -1,12 +1,31 @@
 #include <evalcore/run/prepare.hpp>
 
+#include <string>
 #include <utility>
 
 #include <evalcore/chat/tool_block.hpp>
 #include <evalcore/chat/tool_schema.hpp>
+#include <evalcore/score/scorer.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
 namespace evalcore::run {
+
+result<void> check_items(const suite& from, std::size_t count) {
+  for (std::size_t index = 0; index < count; ++index) {
+    auto one = from.get(index);
+    if (!one) return std::move(one).error();
+    const auto scorer = score::find_scorer(one->scorer);
+    auto fit = scorer ? (*scorer)->check({&one->target, &one->request.tools, one->category}) : scorer.error();
+    if (fit) {
+      if (auto request = prepare(*one, {}); !request) fit = std::move(request).error();
+    }
+    if (!fit) {
+      return fail(errc::bad_suite, stage::suite,
+                  from.path() + ":" + std::to_string(one->line) + ": " + fit.error().message);
+    }
+  }
+  return {};
+}
 
 result<chat::request> prepare(const item& one, const request_options& how) {
   chat::request request = one.request;
@@ -22,11 +41,7 @@ result<chat::request> prepare(const item& one, const request_options& how) {
   if (how.tools == tools_mode::text) return chat::with_tools_as_text(request);
   for (auto& declared : request.tools) {
     auto fitting = chat::to_api_tool(declared);
-    if (!fitting) {
-      auto failure = std::move(fitting).error();
-      failure.message = "item \"" + one.id + "\" (line " + std::to_string(one.line) + "): " + failure.message;
-      return failure;
-    }
+    if (!fitting) return std::move(fitting).error();
     declared = *std::move(fitting);
   }
   return request;

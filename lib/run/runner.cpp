@@ -126,17 +126,16 @@ class runner {
     record_.started_unix_ms = unix_ms_now();
   }
 
-  /// Checks every item, takes from the store what it has, and lists the rest.
+  /// Takes from the store what it has, and lists the rest.
   result<void> read_store() {
     for (std::size_t index = 0; index < summary_.items; ++index) {
       auto one = suite_.get(index);
       if (!one) return std::move(one).error();
       any_tools_ = any_tools_ || !one->request.tools.empty();
       auto scorer = score::find_scorer(one->scorer);
-      if (!scorer) return at_line(*one, std::move(scorer).error());
-      if (auto fit = (*scorer)->check(task_of(*one)); !fit) return at_line(*one, std::move(fit).error());
+      if (!scorer) return std::move(scorer).error();
       auto request = prepare(*one, request_);
-      if (!request) return at_line(*one, std::move(request).error());
+      if (!request) return std::move(request).error();
       metric_for(*one, **scorer).items += 1;
 
       const auto record = record_of(*one, *request);
@@ -317,12 +316,6 @@ class runner {
             cache_key(summary_.backend.identity, request.model, canonical_text(request), 0), one.id, 0};
   }
   static score::task task_of(const item& one) { return {&one.target, &one.request.tools, one.category}; }
-  [[nodiscard]] error at_line(const item& one, error failure) const {
-    const std::string where = suite_.path() + ":" + std::to_string(one.line) + ": ";
-    if (failure.message.find(where) == std::string::npos) failure.message.insert(0, where);
-    failure.at = stage::suite;
-    return failure;
-  }
 
   struct flight {
     item_record record;

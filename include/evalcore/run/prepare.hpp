@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,11 @@ struct request_options {
 /// The request that goes out for this item: defaults filled in, tools in the form asked for
 /// (`automatic` counts as `native` here). Errors: bad_suite for a tool that cannot be expressed.
 [[nodiscard]] result<chat::request> prepare(const item& one, const request_options& how);
+
+/// Checks the first `count` items for what shows only when they are used: a scorer that does not exist, a
+/// target that it cannot use, a tool that cannot be expressed. To be called before a backend is started for
+/// them. Errors: bad_suite, with file and line.
+[[nodiscard]] result<void> check_items(const suite& from, std::size_t count);
 
 /// The request's identity: one JSON text, the same for the same request, without cache hints.
 [[nodiscard]] std::string canonical_text(const chat::request& request);

@@ -49,7 +49,8 @@ struct observer {
 /// kept: the summary then says `interrupted`.
 ///
 /// A request that fails makes its item errored; it does not end the run. Errors: bad_suite, storage,
-/// cancelled (before anything was sent), or the backend's while planning.
+/// cancelled (before anything was sent), or the backend's while planning. The items are those that
+/// check_items() let pass.
 [[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner, backend::backend& to,
                                         store& into, const run_options& how, const observer& watch,
                                         const std::stop_token& stop);
