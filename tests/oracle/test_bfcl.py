@@ -1,17 +1,13 @@
 """The verdicts of evalcore's bfcl scorer against BFCL's own checker, on every gold item of the four categories that
 expect one Python call and on what mutations make of it, as text and as native calls.
 
-EVALCORE_SCORE_REPLIES names the program built from tests/tools/score_replies.cpp.
-
 Where evalcore differs on purpose (none of it occurs below):
 - a native call with empty arguments is a call without arguments; BFCL's handler raises;
-- a native call may keep the dots of the function's name; BFCL takes dots or underscores by model;
-- where BFCL's checker raises and so stops the evaluation, the reply is wrong.
+- a native call may keep the dots of the function's name; BFCL takes dots or underscores by model.
+Where BFCL's checker raises, and so stops the whole evaluation, the reply counts as wrong on both sides.
 """
 
 import json
-import os
-import subprocess
 import zlib
 
 import pytest
@@ -20,6 +16,7 @@ import bfcl_reference as reference
 from bfcl_items import CATEGORIES, gold_call, load
 from bfcl_mutations import BROKEN_ARGUMENTS, CALLS, TEXTS
 from bfcl_reference import NATIVE, TEXT
+from score_replies import score
 
 
 @pytest.fixture(scope="module", params=CATEGORIES)
@@ -27,22 +24,13 @@ def suite(request):
     return request.param, load(request.param)
 
 
-def score(replies):
-    """evalcore's verdicts on a list of (item, reply)."""
-    program = os.environ["EVALCORE_SCORE_REPLIES"]
-    text = "".join(f"{item['row']}, {json.dumps(reply)[1:]}\n" for item, reply in replies)
-    run = subprocess.run([program], input=text.encode(), capture_output=True, check=True)
-    return [json.loads(line) for line in run.stdout.decode().splitlines()]
-
-
 def text_of(calls):
     return "[" + ", ".join(f"{name}({', '.join(f'{k}={v!r}' for k, v in arguments.items())})"
                            for name, arguments in calls) + "]"
 
 
-def native_of(calls, underscore):
-    return [{"name": name.replace(".", "_") if underscore else name, "arguments": json.dumps(arguments)}
-            for name, arguments in calls]
+def native_of(calls):
+    return [{"name": name.replace(".", "_"), "arguments": json.dumps(arguments)} for name, arguments in calls]
 
 
 def compare(category, replies):
@@ -69,10 +57,10 @@ def chosen_parameter(item, mutation, arguments):
 
 
 def both_forms(calls):
-    return [{"text": text_of(calls)}, {"calls": native_of(calls, True)}] if calls else [{"text": "[]"}]
+    return [{"text": text_of(calls)}, {"calls": native_of(calls)}] if calls else [{"text": "[]"}]
 
 
-# How many gold answers BFCL itself accepts: the accepted lists of seven items are empty, so that nothing is right.
+# BFCL itself does not accept every gold answer: seven items accept nothing at all for some parameter.
 @pytest.mark.parametrize("pick", [0, 1, 99])
 @pytest.mark.parametrize("optional", [True, False], ids=["all", "required"])
 def test_gold(suite, pick, optional):
@@ -106,7 +94,7 @@ def test_broken_arguments(suite, mutation):
     category, items = suite
     replies = []
     for item in items:
-        call, = native_of([gold_call(item)], True)
+        call, = native_of([gold_call(item)])
         if not (mutation == "repeated_arguments" and call["arguments"] == "{}"):
             replies.append((item, {"calls": [{**call, "arguments": BROKEN_ARGUMENTS[mutation](call["arguments"])}]}))
     compare(category, replies)

@@ -6,7 +6,9 @@ import random
 import pytest
 
 import bfcl_reference as reference
-from test_bfcl import score
+from score_replies import score
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Python warns of odd literals.
 
 TARGET = {"row": '{"id": "x", "category": "", "target": [{"f": {}}], '
                  '"functions": [{"name": "f", "parameters": {"properties": {}}}]'}
@@ -166,7 +168,6 @@ class Writer:
         return text
 
 
-@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("seed", range(10))
 def test_random_texts(seed):
     writer = Writer(seed)

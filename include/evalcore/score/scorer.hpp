@@ -41,7 +41,15 @@ class scorer {
   [[nodiscard]] virtual verdict score(const task& what, const chat::reply& answer) const = 0;
 };
 
-/// "exact", "numeric", "bfcl". Errors: not_found, naming the choices.
+/// Errors: not_found, naming the choices. The scorers:
+///   exact    target: a string, or a list of accepted strings. The text of the reply must be one of them,
+///            white space at the ends aside. Metric exact_match.
+///   numeric  target: a number, or a string that is one. The last number of the reply's text must equal it
+///            within 1e-9 of the larger; currency signs, % and thousands separators are ignored. Metric
+///            numeric_match.
+///   bfcl     target: BFCL's ground truth with one expected call; the tools must be in the suite's own form.
+///            The reply's native calls are checked, or those decoded from its text where it has none, with
+///            the verdicts of BFCL's own checker for Python. Metric accuracy.
 [[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
 
