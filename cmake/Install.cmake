@@ -2,10 +2,13 @@
 # dependencies: evalcore::c (libevalcore.so) and evalcore::evalcore (libevalcore_cpp.a).
 include(CMakePackageConfigHelpers)
 
-set_target_properties(evalcore PROPERTIES EXPORT_NAME c)
+set_target_properties(evalcore_c PROPERTIES EXPORT_NAME c)
 set_target_properties(evalcore_cpp PROPERTIES EXPORT_NAME evalcore)
-install(TARGETS evalcore EXPORT evalcore-c-targets)
+install(TARGETS evalcore_c EXPORT evalcore-c-targets)
 install(TARGETS evalcore_cpp EXPORT evalcore-cpp-targets)
+if(EVALCORE_BUILD_CLI)
+  install(TARGETS evalcore_cli)
+endif()
 
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/evalcore" "${PROJECT_BINARY_DIR}/generated/evalcore"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")

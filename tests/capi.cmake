@@ -22,7 +22,7 @@ foreach(header ${c_headers})
     COMMAND "${CMAKE_CXX_COMPILER}" ${strict_cxx} ${alone} -x c++ /dev/null)
 endforeach()
 
-add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library.py" $<TARGET_FILE:evalcore>
+add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library.py" $<TARGET_FILE:evalcore_c>
   "${PROJECT_SOURCE_DIR}/capi/exports.txt" "${PROJECT_SOURCE_DIR}/include/evalcore/c"
   libevalcore.so.${EVALCORE_ABI_MAJOR})
 
@@ -58,13 +58,13 @@ target_include_directories(evalcore_headers_alone PRIVATE
 find_program(ABIDW abidw)
 find_program(ABIDIFF abidiff)
 if(ABIDW AND ABIDIFF AND CMAKE_BUILD_TYPE MATCHES "^(Debug|RelWithDebInfo)$")
-  add_test(NAME capi.abidiff COMMAND "${ABIDIFF}" --no-architecture "${abi}/baseline.abi" $<TARGET_FILE:evalcore>)
+  add_test(NAME capi.abidiff COMMAND "${ABIDIFF}" --exported-interfaces-only --no-architecture "${abi}/baseline.abi" $<TARGET_FILE:evalcore_c>)
   add_custom_target(abi-baseline
     COMMAND "${ABIDW}" --exported-interfaces-only --no-architecture --no-corpus-path --no-comp-dir-path
       --no-show-locs --no-elf-needed --type-id-style hash --out-file "${abi}/baseline.abi"
-      $<TARGET_FILE:evalcore>
+      $<TARGET_FILE:evalcore_c>
     COMMAND sed -i "s| path='[^']*'||" "${abi}/baseline.abi"
-    DEPENDS evalcore VERBATIM)
+    DEPENDS evalcore_c VERBATIM)
 else()
   message(STATUS "ABI comparison is left out: it needs abigail-tools and a build with debug information")
 endif()
