@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include <evalcore/base/limits.hpp>
 
@@ -15,15 +16,40 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-void put_last(object& members, std::string_view key, value&& one) {
-  for (auto& [name, held] : members) {
-    if (name == key) {
-      held = std::move(one);
+/// Objects up to this many members are searched, larger ones indexed.
+constexpr std::size_t searched_members = 16;
+
+/// Builds an object in which the last of two equal keys wins, in linear time.
+class object_builder {
+ public:
+  void put(std::string_view key, value&& one) {
+    if (value* held = find(key)) {
+      *held = std::move(one);
       return;
     }
+    members_.emplace_back(std::string(key), std::move(one));
+    if (!places_.empty()) places_.emplace(key, members_.size() - 1);
   }
-  members.emplace_back(std::string(key), std::move(one));
-}
+  object take() { return std::move(members_); }
+
+ private:
+  value* find(std::string_view key) {
+    if (members_.size() <= searched_members) {
+      for (auto& [name, held] : members_) {
+        if (name == key) return &held;
+      }
+      return nullptr;
+    }
+    if (places_.empty()) {
+      for (std::size_t i = 0; i < members_.size(); ++i) places_.emplace(members_[i].first, i);
+    }
+    const auto place = places_.find(std::string(key));
+    return place == places_.end() ? nullptr : &members_[place->second].second;
+  }
+
+  object members_;
+  std::unordered_map<std::string, std::size_t> places_;
+};
 
 // The parser's own depth limit bounds the recursion.
 value convert(const element& from) {  // NOLINT(misc-no-recursion)
@@ -36,11 +62,10 @@ value convert(const element& from) {  // NOLINT(misc-no-recursion)
       return out;
     }
     case element_type::OBJECT: {
-      object out;
+      object_builder out;
       const auto members = from.get_object().value_unsafe();
-      out.reserve(members.size());
-      for (const auto& [key, one] : members) put_last(out, key, convert(one));
-      return out;
+      for (const auto& [key, one] : members) out.put(key, convert(one));
+      return out.take();
     }
     case element_type::INT64:
       return from.get_int64().value_unsafe();
@@ -249,12 +274,23 @@ void append_number(std::string& out, double number) {
     out += "null";
     return;
   }
-  std::array<char, 32> buffer{};
-  const auto [end, failure] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number);
-  static_cast<void>(failure);
-  const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  out += text;
-  if (text.find_first_of(".e") == std::string_view::npos) out += ".0";
+  const auto shortest = [&](std::array<char, 32>& buffer, std::chars_format form) {
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, form).ptr;
+    return std::string_view(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  };
+  std::array<char, 32> scientific{};
+  const auto with_exponent = shortest(scientific, std::chars_format::scientific);
+  const auto digits = with_exponent.substr(with_exponent.find('e') + 1);
+  int exponent = 0;
+  std::from_chars(digits.data() + (digits.front() == '+' ? 1 : 0), digits.data() + digits.size(), exponent);
+  if (exponent < -4 || exponent >= 16) {  // Where Python changes to the exponent form.
+    out += with_exponent;
+    return;
+  }
+  std::array<char, 32> fixed{};
+  const auto plain = shortest(fixed, std::chars_format::fixed);
+  out += plain;
+  if (plain.find('.') == std::string_view::npos) out += ".0";
 }
 
 void writer::separate() {

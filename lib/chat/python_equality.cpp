@@ -6,6 +6,15 @@
 #include "chat/python_hash.hpp"
 
 namespace evalcore::chat {
+
+// Here and not defaulted in the class: clang wants the elements' type complete there.
+bool operator==(const python_value::tuple& a, const python_value::tuple& b) {
+  return a.elements == b.elements;
+}
+bool operator==(const python_value::list& a, const python_value::list& b) { return a.elements == b.elements; }
+bool operator==(const python_value::dict& a, const python_value::dict& b) { return a.items == b.items; }
+bool operator==(const python_value& a, const python_value& b) { return a.state == b.state; }
+
 namespace python {
 namespace {
 

@@ -1,9 +1,6 @@
 #include <utf8proc.h>
 
-#include <array>
-#include <charconv>
 #include <cmath>
-#include <cstdlib>
 
 #include <evalcore/chat/call_text.hpp>
 
@@ -15,20 +12,7 @@ void append_double(std::string& out, double number) {
     out += std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
     return;
   }
-  std::array<char, 32> buffer{};
-  const auto end =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::scientific).ptr;
-  std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
-  const int exponent = std::atoi(buffer.data() + text.find('e') + 1);
-  if (exponent < -4 || exponent >= 16) {  // Where Python changes to the exponent form.
-    out += text;
-    return;
-  }
-  const auto fixed =
-      std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, std::chars_format::fixed).ptr;
-  text = {buffer.data(), static_cast<std::size_t>(fixed - buffer.data())};
-  out += text;
-  if (text.find('.') == std::string_view::npos) out += ".0";
+  json::append_number(out, number);
 }
 
 bool printable(std::int32_t point) {

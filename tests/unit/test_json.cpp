@@ -19,6 +19,8 @@ TEST_CASE("what a score depends on survives a round trip") {
   // ensure_ascii=False) prints.
   CHECK(json::to_text(read(R"({"b":1,"a":2})")) == R"({"b":1,"a":2})");
   CHECK(json::to_text(read("[5,5.0,-0.0,1e3,0.1,1e-7]")) == "[5,5.0,-0.0,1000.0,0.1,1e-07]");
+  CHECK(json::to_text(read("[100000.0,123456789.0,1e15,1e16,0.0001,0.00001,1e22,1.5e300]")) ==
+        "[100000.0,123456789.0,1000000000000000.0,1e+16,0.0001,1e-05,1e+22,1.5e+300]");
   CHECK(json::to_text(read("[9223372036854775807,18446744073709551615]")) ==
         "[9223372036854775807,18446744073709551615]");
   CHECK(json::to_text(read(R"(["\u00e9\n\"\\/"])")) == "[\"é\\n\\\"\\\\/\"]");
@@ -32,6 +34,16 @@ TEST_CASE("python's default text") {
 
 TEST_CASE("the last of two equal keys wins, in the place of the first") {
   CHECK(json::to_text(read(R"({"a":1,"b":2,"a":3})")) == R"({"a":3,"b":2})");
+}
+
+TEST_CASE("an object with very many keys takes linear time and keeps their order") {
+  std::string text = "{";
+  for (int i = 0; i < 100'000; ++i) text += "\"k" + std::to_string(i) + "\":" + std::to_string(i) + ",";
+  text += "\"k7\":-1}";
+  const auto root = read(text);
+  REQUIRE(root.if_object()->size() == 100'000);
+  CHECK(*root.if_object()->at(7).second.if_int() == -1);
+  CHECK(root.if_object()->back().first == "k99999");
 }
 
 TEST_CASE("what is not JSON is refused") {

@@ -24,15 +24,15 @@ class python_value {
   };
   struct tuple {
     std::vector<python_value> elements;
-    friend bool operator==(const tuple&, const tuple&) = default;
+    friend bool operator==(const tuple& a, const tuple& b);
   };
   struct list {
     std::vector<python_value> elements;
-    friend bool operator==(const list&, const list&) = default;
+    friend bool operator==(const list& a, const list& b);
   };
   struct dict {
     std::vector<std::pair<python_value, python_value>> items;  ///< In order; a repeated key stands once.
-    friend bool operator==(const dict&, const dict&) = default;
+    friend bool operator==(const dict& a, const dict& b);
   };
   /// An integer beyond 64 bits, as its decimal digits.
   struct big_int {
@@ -45,7 +45,7 @@ class python_value {
   python_value(variant held) : state(std::move(held)) {}  // NOLINT: implicit by design
 
   variant state;
-  friend bool operator==(const python_value&, const python_value&) = default;
+  friend bool operator==(const python_value& a, const python_value& b);
 };
 
 /// f(a=1, b="x"): the dotted name and the keyword arguments in order. Positional arguments are dropped,
