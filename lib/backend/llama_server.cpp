@@ -174,6 +174,21 @@ result<info> wait_and_describe(server_link& link, const managed_process& child,
   return about;
 }
 
+/// The server says of a file that is no model only that it failed to load.
+result<void> check_model(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) {
+    return fail(errc::not_found, stage::start,
+                "there is no model file " + path + "; name a GGUF file with --model");
+  }
+  constexpr std::string_view magic = "GGUF";
+  std::array<char, magic.size()> begins{};
+  std::ifstream(path, std::ios::binary).read(begins.data(), begins.size());
+  if (std::string_view(begins.data(), begins.size()) == magic) return {};
+  return fail(errc::invalid_argument, stage::start,
+              path + " is not a GGUF model (it does not begin with \"GGUF\"); name one with --model");
+}
+
 }  // namespace
 
 result<std::unique_ptr<backend>> start_llama_server(net::loop& owner, const llama_server_options& how,
@@ -181,11 +196,7 @@ result<std::unique_ptr<backend>> start_llama_server(net::loop& owner, const llam
   if (auto sane = check_options(how); !sane) return sane.error();
   const auto program = find_server(how.program);
   if (!program) return program.error();
-  std::error_code ignored;
-  if (!std::filesystem::is_regular_file(how.model, ignored)) {
-    return fail(errc::not_found, stage::start,
-                "there is no model file " + how.model + "; name a GGUF file with --model");
-  }
+  if (auto model = check_model(how.model); !model) return model.error();
   const auto port = choose_port(how.port);
   if (!port) return port.error();
   private_folder folder;

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include <evalcore/base/limits.hpp>
@@ -23,30 +21,6 @@ constexpr auto grace = std::chrono::seconds(1);
 constexpr std::size_t shown_lines = 3;
 
 }  // namespace
-
-result<private_folder> private_folder::make() {
-  std::error_code wrong;
-  auto pattern = (std::filesystem::temp_directory_path(wrong) / "evalcore-XXXXXX").string();
-  if (wrong || ::mkdtemp(pattern.data()) == nullptr) {
-    return fail(errc::storage, stage::start,
-                "cannot make a temporary folder; set TMPDIR to one that can be written");
-  }
-  private_folder made;
-  made.path_ = std::move(pattern);
-  return made;
-}
-
-private_folder::private_folder(private_folder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-
-private_folder& private_folder::operator=(private_folder&& other) noexcept {
-  std::swap(path_, other.path_);
-  return *this;
-}
-
-private_folder::~private_folder() {
-  std::error_code ignored;
-  if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-}
 
 error death_of(const std::string& name, const exit_status& how, const managed_process& child) {
   const auto log = child.log();

@@ -9,23 +9,9 @@
 #include <evalcore/backend/process.hpp>
 #include <evalcore/net/loop.hpp>
 
+#include "backend/private_folder.hpp"
+
 namespace evalcore::backend {
-
-/// A folder for this process's user alone, removed with what is in it.
-class private_folder {
- public:
-  /// Errors: storage.
-  [[nodiscard]] static result<private_folder> make();
-  private_folder() = default;
-  private_folder(private_folder&& other) noexcept;
-  private_folder& operator=(private_folder&& other) noexcept;
-  ~private_folder();
-
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
-
- private:
-  std::string path_;
-};
 
 /// "llama-server died (signal 9); last lines: …"
 [[nodiscard]] error death_of(const std::string& name, const exit_status& how, const managed_process& child);

@@ -110,7 +110,7 @@ def test_a_server_that_dies_while_loading(evalcore, suite, tmp_path):
 def test_a_model_that_is_no_model(evalcore, suite, llama_server, tmp_path):
     (tmp_path / "helper").write_text("not a GGUF file")
     one_sentence(evalcore("run", suite, "--backend", "llama-server", "--server-program", llama_server, "--model",
-                          tmp_path / "helper"), 3, "GGUF")
+                          tmp_path / "helper"), 2, "GGUF", "--model")
 
 
 def test_a_url_that_refuses(evalcore, suite, tmp_path):
