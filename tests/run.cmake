@@ -1,5 +1,6 @@
 evalcore_test(run
   SOURCES
+    unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
     unit/test_store_file.cpp
@@ -7,4 +8,10 @@ evalcore_test(run
     unit/test_suite.cpp
     unit/test_suite_bfcl.cpp
     unit/test_suite_lines.cpp
+    unit/test_summary.cpp
+  LAYERS base chat wire net prefix backend score pool run)
+
+# Apart: the store's kill test forks, and must not do so in a program with threads.
+evalcore_test(runner LABEL threads
+  SOURCES unit/test_runner.cpp
   LAYERS base chat wire net prefix backend score pool run)

@@ -12,6 +12,8 @@
 #include <evalcore/run/planning.hpp>
 #include <evalcore/score/scorer.hpp>
 
+#include "run/planned_source.hpp"
+
 namespace evalcore::run {
 namespace {
 
@@ -19,61 +21,6 @@ using std::chrono::steady_clock;
 
 /// How often committed replies are flushed to the disk, and progress is told at least.
 constexpr auto sync_interval = std::chrono::milliseconds(200);
-
-/// What was decided when an item went out. Written on the loop before its `started` event, read after it.
-struct dispatched {
-  std::optional<std::uint32_t> slot;
-  std::optional<std::uint64_t> predicted_cached;
-};
-
-/// Hands the planner's choices to the pool: an item's body is read again when it goes out.
-class planned_source final : public pool::source {
- public:
-  planned_source(const suite& from, const std::vector<std::size_t>& pending, const request_options& how,
-                 prefix::dispatcher dispatch, bool exact)
-      : from_(from),
-        pending_(pending),
-        how_(how),
-        dispatch_(std::move(dispatch)),
-        exact_(exact),
-        sent_(pending.size()) {}
-
-  pool::pull next() override {
-    auto action = dispatch_.next();
-    if (const auto* one = std::get_if<prefix::send>(&action)) return work_for(*one);
-    if (auto* copy = std::get_if<prefix::share>(&action))
-      return pool::share_prefix{copy->from, std::move(copy->to)};
-    if (std::holds_alternative<prefix::hold>(action)) return pool::hold{};
-    return pool::exhausted{};
-  }
-  void on_first_token(pool::item_id id) override { dispatch_.on_first_token(static_cast<std::uint32_t>(id)); }
-  void on_end(pool::item_id id, const result<chat::reply>& outcome) override {
-    dispatch_.on_end(static_cast<std::uint32_t>(id), outcome.has_value());
-  }
-  void on_shared(const result<void>& outcome) override { dispatch_.on_shared(outcome.has_value()); }
-
-  [[nodiscard]] const dispatched& sent(pool::item_id id) const { return sent_[id]; }
-
- private:
-  pool::pull work_for(const prefix::send& one) {
-    // The suite was checked and prepared while planning; a file that changed since then shows as an
-    // empty request, which the backend refuses and the store records.
-    pool::work work{one.item, {}};
-    if (auto read = from_.get(pending_[one.item])) {
-      if (auto request = prepare(*read, how_)) work.request = *std::move(request);
-    }
-    work.request.hints.slot = one.slot;
-    sent_[one.item] = {one.slot, exact_ ? one.predicted_cached : std::nullopt};
-    return work;
-  }
-
-  const suite& from_;
-  const std::vector<std::size_t>& pending_;
-  const request_options& how_;
-  prefix::dispatcher dispatch_;
-  bool exact_;
-  std::vector<dispatched> sent_;
-};
 
 void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& part) {
   if (part) sum = sum.value_or(0) + *part;

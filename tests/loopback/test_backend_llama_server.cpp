@@ -168,7 +168,7 @@ TEST_CASE("the real server's refusal to load a damaged model is shown") {
   net::loop loop;
   auto how = options();
   how.model = "/tmp/evalcore-damaged-" + std::to_string(::getpid()) + ".gguf";
-  std::ofstream(how.model) << "this is no GGUF file";
+  std::ofstream(how.model) << "GGUF, or so it says";
   const auto made = backend::start_llama_server(loop, how);
   std::filesystem::remove(how.model);
   REQUIRE_FALSE(made);

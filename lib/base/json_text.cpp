@@ -1,0 +1,254 @@
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include <evalcore/base/json.hpp>
+
+namespace evalcore::json {
+namespace {
+
+/// The length of the valid UTF-8 sequence at the front of `text`, 0 when there is none.
+std::size_t valid_utf8_prefix(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return tail(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!tail(1) || !tail(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!tail(1) || !tail(2) || !tail(3)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+void append_escape(std::string& out, std::uint32_t unit) {
+  static constexpr std::string_view digits = "0123456789abcdef";
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4) out += digits[(unit >> shift) & 0xFU];
+}
+
+void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
+  out += '"';
+  for (std::size_t i = 0; i < text.size();) {
+    const char c = text[i];
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      ++i;
+      switch (c) {
+        case '"':
+          out += "\\\"";
+          break;
+        case '\\':
+          out += "\\\\";
+          break;
+        case '\b':
+          out += "\\b";
+          break;
+        case '\f':
+          out += "\\f";
+          break;
+        case '\n':
+          out += "\\n";
+          break;
+        case '\r':
+          out += "\\r";
+          break;
+        case '\t':
+          out += "\\t";
+          break;
+        default:
+          if (byte < 0x20 || (ascii && byte == 0x7F)) {
+            append_escape(out, byte);
+          } else {
+            out += c;
+          }
+      }
+      continue;
+    }
+    std::size_t length = valid_utf8_prefix(text.substr(i));
+    std::string_view piece = text.substr(i, length);
+    if (length == 0) {
+      piece = "\xEF\xBF\xBD";
+      length = 1;
+    }
+    i += length;
+    if (!ascii) {
+      out += piece;
+      continue;
+    }
+    const auto lead = static_cast<unsigned char>(piece[0]);
+    std::uint32_t point = piece.size() == 2 ? lead & 0x1FU : piece.size() == 3 ? lead & 0x0FU : lead & 0x07U;
+    for (const char next : piece.substr(1))
+      point = (point << 6U) | (static_cast<unsigned char>(next) & 0x3FU);
+    if (point < 0x10000) {
+      append_escape(out, point);
+    } else {
+      point -= 0x10000;
+      append_escape(out, 0xD800 + (point >> 10U));
+      append_escape(out, 0xDC00 + (point & 0x3FFU));
+    }
+  }
+  out += '"';
+}
+
+struct style {
+  std::string_view comma;
+  std::string_view colon;
+  bool ascii;
+};
+
+void append(std::string& out, const value& root, const style& how) {  // NOLINT(misc-no-recursion)
+  if (const auto* flag = root.if_bool()) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* number = root.if_int()) {
+    out += std::to_string(*number);
+  } else if (const auto* big = root.if_uint()) {
+    out += std::to_string(*big);
+  } else if (const auto* real = root.if_double()) {
+    append_number(out, *real);
+  } else if (const auto* text = root.if_string()) {
+    append_quoted_as(out, *text, how.ascii);
+  } else if (const auto* elements = root.if_array()) {
+    out += '[';
+    std::string_view between;
+    for (const auto& one : *elements) {
+      out += between;
+      append(out, one, how);
+      between = how.comma;
+    }
+    out += ']';
+  } else if (const auto* members = root.if_object()) {
+    out += '{';
+    std::string_view between;
+    for (const auto& [key, one] : *members) {
+      out += between;
+      append_quoted_as(out, key, how.ascii);
+      out += how.colon;
+      append(out, one, how);
+      between = how.comma;
+    }
+    out += '}';
+  } else {
+    out += "null";
+  }
+}
+
+}  // namespace
+
+std::string to_text(const value& root) {
+  std::string out;
+  append(out, root, {",", ":", false});
+  return out;
+}
+
+std::string to_python_text(const value& root) {
+  std::string out;
+  append(out, root, {", ", ": ", true});
+  return out;
+}
+
+void append_quoted(std::string& out, std::string_view text) { append_quoted_as(out, text, false); }
+
+void append_number(std::string& out, double number) {
+  if (!std::isfinite(number)) {
+    out += "null";
+    return;
+  }
+  const auto shortest = [&](std::array<char, 32>& buffer, std::chars_format form) {
+    const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), number, form).ptr;
+    return std::string_view(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+  };
+  std::array<char, 32> scientific{};
+  const auto with_exponent = shortest(scientific, std::chars_format::scientific);
+  const auto digits = with_exponent.substr(with_exponent.find('e') + 1);
+  int exponent = 0;
+  std::from_chars(digits.data() + (digits.front() == '+' ? 1 : 0), digits.data() + digits.size(), exponent);
+  if (exponent < -4 || exponent >= 16) {  // Where Python changes to the exponent form.
+    out += with_exponent;
+    return;
+  }
+  std::array<char, 32> fixed{};
+  const auto plain = shortest(fixed, std::chars_format::fixed);
+  out += plain;
+  if (plain.find('.') == std::string_view::npos) out += ".0";
+}
+
+void writer::separate() {
+  if (!fresh_) out_ += ',';
+  fresh_ = false;
+}
+
+writer& writer::begin_object() {
+  separate();
+  out_ += '{';
+  fresh_ = true;
+  return *this;
+}
+writer& writer::end_object() {
+  out_ += '}';
+  fresh_ = false;
+  return *this;
+}
+writer& writer::begin_array() {
+  separate();
+  out_ += '[';
+  fresh_ = true;
+  return *this;
+}
+writer& writer::end_array() {
+  out_ += ']';
+  fresh_ = false;
+  return *this;
+}
+writer& writer::key(std::string_view name) {
+  separate();
+  append_quoted(out_, name);
+  out_ += ':';
+  fresh_ = true;
+  return *this;
+}
+writer& writer::string(std::string_view text) {
+  separate();
+  append_quoted(out_, text);
+  return *this;
+}
+writer& writer::number(std::int64_t n) {
+  separate();
+  out_ += std::to_string(n);
+  return *this;
+}
+writer& writer::number(std::uint64_t n) {
+  separate();
+  out_ += std::to_string(n);
+  return *this;
+}
+writer& writer::number(double n) {
+  separate();
+  append_number(out_, n);
+  return *this;
+}
+writer& writer::boolean(bool flag) {
+  separate();
+  out_ += flag ? "true" : "false";
+  return *this;
+}
+writer& writer::null() {
+  separate();
+  out_ += "null";
+  return *this;
+}
+writer& writer::raw(std::string_view json_text) {
+  separate();
+  out_ += json_text;
+  return *this;
+}
+
+}  // namespace evalcore::json

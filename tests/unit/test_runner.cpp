@@ -1,0 +1,172 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <evalcore/backend/scripted.hpp>
+#include <evalcore/run/runner.hpp>
+
+using namespace evalcore;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder with a suite, a script of replies and a store.
+class fixture {
+ public:
+  fixture() : folder_(fs::temp_directory_path() / ("evalcore_test_runner_" + std::to_string(::getpid()))) {
+    fs::remove_all(folder_);
+    fs::create_directory(folder_);
+  }
+  ~fixture() { fs::remove_all(folder_); }
+  fixture(const fixture&) = delete;
+  fixture& operator=(const fixture&) = delete;
+
+  void suite(const std::string& lines) { std::ofstream(folder_ / "suite.jsonl") << lines; }
+  void script(const std::string& lines) { std::ofstream(folder_ / "script.jsonl") << lines; }
+
+  run::summary run(const run::run_options& how = {}, const std::stop_token& stop = {}) {
+    net::loop loop;
+    auto suite = run::suite::open((folder_ / "suite.jsonl").string());
+    REQUIRE(suite);
+    auto backend = backend::open_scripted(loop, (folder_ / "script.jsonl").string());
+    REQUIRE(backend);
+    auto store = run::store::open((folder_ / "run.db").string());
+    REQUIRE(store);
+    notes.clear();
+    const run::observer watch{[this](const std::string& text) { notes.push_back(text); },
+                              [this](const run::progress& at) {
+                                if (on_progress) on_progress(at);
+                              }};
+    auto ran = run::run_suite(*suite, loop, **backend, *store, how, watch, stop);
+    REQUIRE_MESSAGE(ran, ran.error().message);
+    return *std::move(ran);
+  }
+
+  std::vector<std::string> notes;
+  std::function<void(const run::progress&)> on_progress;
+
+ private:
+  fs::path folder_;
+};
+
+std::string item(const std::string& id, const std::string& target) {
+  return R"({"id":")" + id + R"(","prompt":"ask )" + id + R"(","target":")" + target + "\"}\n";
+}
+
+}  // namespace
+
+TEST_CASE("right, wrong and errored are three things") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes") + item("c", "yes") + item("d", "yes"));
+  at.script(R"({"match":"ask b","text":"no"})"
+            "\n"
+            R"({"match":"ask c","error":{"code":"overloaded","message":"busy"}})"
+            "\n"
+            R"({"match":"ask d","text":"","finish":"length"})"
+            "\n"
+            R"({"text":"yes","usage":{"prompt_tokens":5,"cached_tokens":2,"completion_tokens":1}})"
+            "\n");
+  const auto ran = at.run();
+  CHECK(ran.items == 4);
+  CHECK(ran.answered == 3);
+  CHECK(ran.errors == 1);
+  CHECK(ran.errors_by_class == std::map<std::string, std::uint64_t>{{"overloaded", 1}});
+  CHECK(ran.unscored == 0);
+  CHECK(*ran.score() == 0.25);
+  CHECK(*ran.score_upper_bound() == 0.5);
+  CHECK(ran.cut_by_length == 1);
+  CHECK(ran.empty_answers == 1);
+  CHECK(ran.prompt_tokens == 5U);
+  CHECK(ran.cached_tokens == 2U);
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0].find("\"c\"") != std::string::npos);
+}
+
+TEST_CASE("a second run sends only what errored, and what it reuses counts the same") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "no") + item("c", "yes"));
+  at.script(R"({"match":"ask c","error":{"code":"transport","message":"reset"}})"
+            "\n"
+            R"({"text":"yes"})"
+            "\n");
+  const auto first = at.run();
+  CHECK(first.errors == 1);
+  const auto again = at.run();
+  CHECK(again.reused == 2);
+  CHECK(again.sent == 1);
+  CHECK(again.errors == 1);
+  CHECK(again.score() == first.score());
+  CHECK(again.possibly_paid_twice == 0);
+}
+
+TEST_CASE("another backend's replies are not reused") {
+  fixture at;
+  at.suite(item("a", "yes"));
+  at.script(R"({"text":"no"})"
+            "\n");
+  CHECK(*at.run().score() == 0);
+  at.script(R"({"text":"yes"})"
+            "\n");
+  const auto other = at.run();
+  CHECK(other.reused == 0);
+  CHECK(*other.score() == 1);
+}
+
+TEST_CASE("a changed request is asked again, a changed target is not") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes"));
+  at.script(R"({"text":"yes"})"
+            "\n");
+  CHECK(*at.run().score() == 1);
+  run::run_options hotter;
+  hotter.request.defaults.temperature = 0.5;
+  CHECK(at.run(hotter).sent == 2);
+  // Another target makes another suite: its items are other items, and nothing is taken from the old ones.
+  at.suite(item("a", "no") + item("b", "yes"));
+  CHECK(*at.run().score() == 0.5);
+}
+
+TEST_CASE("the limit takes the first items of the suite, whatever the plan's order") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes") + item("c", "yes"));
+  at.script(R"({"match":"ask c","text":"no"})"
+            "\n"
+            R"({"text":"yes"})"
+            "\n");
+  run::run_options how;
+  how.limit = 2;
+  const auto ran = at.run(how);
+  CHECK(ran.items == 2);
+  CHECK(ran.sent == 2);
+  CHECK(*ran.score() == 1);
+}
+
+TEST_CASE("a stop keeps what is done and says what was not run") {
+  fixture at;
+  std::string lines;
+  for (int i = 0; i < 20; ++i) lines += item("i" + std::to_string(i), "yes");
+  at.suite(lines);
+  at.script(R"({"text":"yes","delay_ms":20})"
+            "\n");
+  std::stop_source stop;
+  at.on_progress = [&](const run::progress& now) {
+    if (now.done >= 4) stop.request_stop();
+  };
+  run::run_options how;
+  how.concurrency = 2;
+  const auto ran = at.run(how, stop.get_token());
+  CHECK(ran.interrupted);
+  CHECK(ran.answered >= 4);
+  CHECK(ran.answered < 20);
+  CHECK(ran.errors == 0);
+  CHECK(ran.not_run == 20 - ran.answered);
+  at.on_progress = nullptr;
+  const auto again = at.run(how);
+  CHECK(again.reused == ran.answered);
+  CHECK(again.answered == 20);
+}

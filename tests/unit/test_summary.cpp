@@ -1,0 +1,83 @@
+#include <doctest/doctest.h>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/run/summary.hpp>
+
+using namespace evalcore;
+
+namespace {
+
+/// Ten items: seven scored, 5.5 points; two errored, one unscored.
+run::summary ten_items() {
+  run::summary of;
+  of.run_id = "0F0E";
+  of.task = "task";
+  of.items = 10;
+  of.answered = 8;
+  of.errors = 2;
+  of.unscored = 1;
+  of.metrics = {{"easy", "accuracy", 6, 5, 4.5}, {"hard", "accuracy", 4, 2, 1.0}};
+  return of;
+}
+
+json::value as_json(const run::summary& of) {
+  auto root = json::parse(run::to_json(of));
+  REQUIRE(root);
+  return *std::move(root);
+}
+
+}  // namespace
+
+TEST_CASE("a missing item never flatters a score") {
+  const auto of = ten_items();
+  CHECK(*of.score() == doctest::Approx(0.55));              // 5.5 of 10
+  CHECK(*of.score_upper_bound() == doctest::Approx(0.85));  // the three missing ones right: 8.5 of 10
+  CHECK(of.metrics[0].score() == doctest::Approx(0.75));
+  CHECK(of.metrics[1].upper_bound() == doctest::Approx(0.75));
+  CHECK_FALSE(run::summary().score());
+}
+
+TEST_CASE("one row for each metric of each category, missing items wrong") {
+  auto of = ten_items();
+  of.metrics.push_back({"", "exact_match", 2, 2, 1.0});
+  of.wall_s = 1.5;
+  const auto rows = run::rows_of(
+      of, {.baseline = true, .model_name = "m", .model_path = "/m", .model_step = 7, .timestamp = "T"});
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].subtask == "easy");
+  CHECK(rows[0].score == doctest::Approx(0.75));
+  CHECK(rows[0].n_examples == 6);
+  CHECK(rows[0].model_step == 7);
+  CHECK(rows[0].baseline);
+  CHECK(rows[1].metric == "accuracy");
+  CHECK_FALSE(rows[2].subtask);
+  CHECK(rows[2].wall_seconds == 1.5);
+}
+
+TEST_CASE("what the backend did not say is null, never 0") {
+  const auto root = as_json(ten_items());
+  for (const char* key : {"cached_tokens", "prompt_tokens", "fed_tokens", "mean_ttft_s", "items_per_s"}) {
+    REQUIRE_MESSAGE(root.find(key) != nullptr, key);
+    CHECK_MESSAGE(root.find(key)->is_null(), key);
+  }
+  CHECK(root.find("prefix")->find("predicted_cached_tokens")->is_null());
+}
+
+TEST_CASE("tokens fed are those of the prompt that were not cached") {
+  auto of = ten_items();
+  of.prompt_tokens = 1000;
+  of.cached_tokens = 800;
+  CHECK(*as_json(of).find("fed_tokens")->if_int() == 200);
+}
+
+TEST_CASE("the prefix line says what is known") {
+  run::summary of;
+  CHECK(run::prefix_line(of) == "prefix cached: unknown");
+  of.predicted_cached_tokens = 900;
+  CHECK(run::prefix_line(of) == "prefix cached: unknown of 900 predicted");
+  of.prompt_tokens = 1000;
+  of.cached_tokens = 876;
+  CHECK(run::prefix_line(of) == "prefix cached: 876 tokens of 900 predicted (hit rate 87.6 %)");
+  of.predicted_cached_tokens.reset();
+  CHECK(run::prefix_line(of) == "prefix cached: 876 tokens (hit rate 87.6 %)");
+}
