@@ -1,12 +1,14 @@
 #include "arguments.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include <algorithm>
+#include <array>
 #include <iostream>
-#include <map>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/version.hpp>
+
+#include "checks.hpp"
+#include "printable.hpp"
 
 namespace evalcore::cli {
 namespace {
@@ -31,34 +33,43 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_option("SUITE", into.suite, "A suite: JSONL (plain or gzipped) or a BFCL v4 file")->required();
   command.add_option("--answers", into.answers,
                      "BFCL: the file of possible answers [possible_answer/ beside the suite]");
-  command.add_option("--limit", into.limit, "Only the first N items of the suite");
+  command.add_option("--limit", into.limit, "Only the first N items of the suite")
+      ->check(whole_number(1, 1'000'000'000'000));
   command.add_option("-c,--concurrency", into.concurrency, "Requests in flight at most")
-      ->check(CLI::Range(1U, 10'000U))
+      ->check(whole_number(1, 10'000))
       ->capture_default_str();
   command
       .add_option_function<std::string>(
           "--order", [&into](const std::string& order) { into.suite_order = order == "suite"; },
           "prefix: what shares a prefix runs together; suite: as the file has it [prefix]")
-      ->check(CLI::IsMember({"prefix", "suite"}));
+      ->check(one_of({"prefix", "suite"}));
   command
-      .add_option("--tools", into.request.tools,
-                  "How declared tools reach the model: native (in `tools`), text (in the system turn), auto "
-                  "(native unless the backend is seen to drop them)")
-      ->transform(
-          CLI::CheckedTransformer(std::map<std::string, run::tools_mode>{{"auto", run::tools_mode::automatic},
-                                                                         {"native", run::tools_mode::native},
-                                                                         {"text", run::tools_mode::text}},
-                                  CLI::ignore_case))
-      ->default_str("auto");
+      .add_option_function<std::string>(
+          "--tools",
+          [&into](const std::string& mode) {
+            into.request.tools = mode == "native" ? run::tools_mode::native
+                                 : mode == "text" ? run::tools_mode::text
+                                                  : run::tools_mode::automatic;
+          },
+          "How declared tools reach the model: native (in `tools`), text (in the system turn), auto (native "
+          "unless "
+          "the backend is seen to drop them) [auto]")
+      ->check(one_of({"auto", "native", "text"}));
   auto& defaults = into.request.defaults;
-  command.add_option("--temperature", defaults.temperature, "For items that do not say; 0 is greedy");
-  command.add_option("--top-p", defaults.top_p, "For items that do not say");
-  command.add_option("--max-tokens", defaults.max_tokens, "For items that do not say");
-  command.add_option("--seed", defaults.seed, "For items that do not say");
+  command.add_option("--temperature", defaults.temperature, "For items that do not say; 0 is greedy")
+      ->check(real_number(0, 100));
+  command.add_option("--top-p", defaults.top_p, "For items that do not say")->check(real_number(0, 1));
+  command.add_option("--max-tokens", defaults.max_tokens, "For items that do not say")
+      ->check(whole_number(1, 4'294'967'295));
+  command.add_option("--seed", defaults.seed, "For items that do not say")
+      ->check(whole_number(-9'007'199'254'740'991, 9'007'199'254'740'991));
   command.add_option_function<std::vector<std::string>>(
       "--stop",
       [&defaults](const std::vector<std::string>& stops) {
-        for (const auto& stop : stops) defaults.stop.push_back(unescape(stop));
+        for (const auto& stop : stops) {
+          if (stop.empty()) throw CLI::ValidationError("--stop", "an empty text would end every answer");
+          defaults.stop.push_back(unescape(stop));
+        }
       },
       "Stop string for items that name none (\\n and \\t are understood; repeatable)");
   command.add_flag_callback(
@@ -80,15 +91,15 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
       "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
   auto* server = command.add_option_group("llama-server");
   server->add_option("--server-program", into.program, "The program to start")->capture_default_str();
-  server->add_option("--port", into.port, "Its port [a free one]");
+  server->add_option("--port", into.port, "Its port [a free one]")->check(whole_number(1, 65'535));
   server->add_option("--slots", into.slots, "Requests that it computes side by side")
-      ->check(CLI::Range(1U, 256U))
+      ->check(whole_number(1, 256))
       ->capture_default_str();
   server->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
-      ->check(CLI::Range(std::uint64_t{16}, std::uint64_t{10'000'000}))
+      ->check(whole_number(16, 10'000'000))
       ->capture_default_str();
   server->add_option("--threads", into.threads, "Compute threads")
-      ->check(CLI::Range(1U, 1024U))
+      ->check(whole_number(1, 1024))
       ->capture_default_str();
   server->add_flag_callback(
       "--no-share-prefix", [&into] { into.share_prefix = false; },
@@ -100,7 +111,7 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
           "--ready-timeout",
           [&into](unsigned seconds) { into.ready_timeout = std::chrono::seconds(seconds); },
           "Seconds to wait until it is ready [120]")
-      ->check(CLI::Range(1U, 86'400U));
+      ->check(whole_number(1, 86'400));
   auto* scripted = command.add_option_group("scripted");
   scripted->add_option("--script", into.script, "JSONL file of replies, delays and faults");
   auto* time = command.add_option_group("deadlines, in seconds; 0 is none");
@@ -110,13 +121,27 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
   time->add_option("--idle-timeout", into.idle_timeout_s, "Between two pieces of the answer")
       ->capture_default_str();
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
-  for (auto* option : time->get_options()) option->check(CLI::NonNegativeNumber);
+  for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
   command.add_flag("-q,--quiet", suite.quiet, "No progress on standard error");
 }
 
 std::string as_json(int argc, const char* const* argv) {
+  // What follows these may be a secret; the store keeps only that they were there.
+  constexpr std::array<std::string_view, 4> untold = {"--backend-arg", "--header", "--query",
+                                                      "--api-key-command"};
   json::array words;
-  for (int i = 1; i < argc; ++i) words.emplace_back(argv[i]);
+  bool hide = false;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const auto name = word.substr(0, word.find('='));
+    const bool secret = std::ranges::find(untold, name) != untold.end();
+    if (hide) {
+      words.emplace_back("…");
+    } else {
+      words.emplace_back(secret ? name : word);
+    }
+    hide = secret && name == word;
+  }
   return json::to_text(json::object{{"arguments", std::move(words)}});
 }
 
@@ -127,9 +152,17 @@ command parse_arguments(int argc, const char* const* argv) {
                "evalcore");
   app.set_version_flag("--version", "evalcore " EVALCORE_VERSION);
   app.require_subcommand(1);
-  app.failure_message([](const CLI::App* failed, const CLI::Error& error) {
-    return "evalcore: " + std::string(error.what()) + "; `" + failed->get_name() +
-           " --help` lists what there is\n";
+  app.allow_extras(false);
+  app.failure_message([&](const CLI::App* failed, const CLI::Error& error) {
+    const auto chosen = failed->get_subcommands();
+    if (chosen.empty() && argc > 1 && argv[1][0] != '-') {
+      std::string known;
+      for (const auto* one : failed->get_subcommands({}))
+        known += (known.empty() ? "" : ", ") + one->get_name();
+      return "evalcore: there is no command \"" + printable(argv[1]) + "\"; there are: " + known + "\n";
+    }
+    const std::string whose = chosen.empty() ? "evalcore" : "evalcore " + chosen.front()->get_name();
+    return "evalcore: " + printable(error.what()) + "; `" + whose + " --help` lists what there is\n";
   });
 
   run_arguments run;

@@ -15,6 +15,7 @@ sigset_t ending_signals() {
   sigemptyset(&set);
   sigaddset(&set, SIGINT);
   sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -23,6 +24,8 @@ sigset_t ending_signals() {
 interrupt::interrupt() {
   const sigset_t set = ending_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  // A reader of the output that goes away must not end a run.
+  std::signal(SIGPIPE, SIG_IGN);
   waiter_ = std::jthread([this, set](const std::stop_token& end) {
     const timespec pause{0, 50'000'000};
     while (!end.stop_requested()) {

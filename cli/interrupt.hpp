@@ -5,8 +5,8 @@
 
 namespace evalcore::cli {
 
-/// Turns Ctrl-C (SIGINT) and SIGTERM into a stop request; a second one ends the program at once with 130.
-/// Construct it before any other thread, so that every thread inherits the blocked signals.
+/// Turns Ctrl-C (SIGINT), SIGTERM and SIGHUP into a stop request; a second one ends the program at once with
+/// 130. Construct it before any other thread, so that every thread inherits the blocked signals.
 class interrupt {
  public:
   interrupt();

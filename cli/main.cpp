@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "interrupt.hpp"
+#include "printable.hpp"
 
 namespace {
 
@@ -32,9 +33,15 @@ int run(int argc, char** argv) {
           [](const cli::parsed_exit& over) { return result<int>(over.code); },
       },
       chosen);
-  if (status) return *status;
-  std::fprintf(stderr, "evalcore: %s\n", status.error().message.c_str());
-  return cli::exit_status_of(status.error());
+  if (!status) {
+    std::fprintf(stderr, "evalcore: %s\n", cli::printable(status.error().message).c_str());
+    return cli::exit_status_of(status.error());
+  }
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "evalcore: cannot write to standard output; what is in files is complete\n");
+    return cli::exit_status::usage;
+  }
+  return *status;
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
+#include "printable.hpp"
 
 namespace evalcore::cli {
 namespace {
@@ -83,7 +84,7 @@ void print_table(const planned& of, const run::prompts& prompts, const run::suit
     std::printf("%6zu  %6zu  %12u  %12llu  %12llu  %s\n", i + 1, group.members.size(), group.prefix_units,
                 static_cast<unsigned long long>(group_units(group, prompts.units)),
                 static_cast<unsigned long long>(of.prediction.group_cached[i]),
-                suite.id(group.members.front()).c_str());
+                printable(suite.id(group.members.front())).c_str());
   }
   if (shown < of.plan.groups.size()) std::printf("… and %zu more groups\n", of.plan.groups.size() - shown);
   if (of.prediction.shares > 0) {
@@ -119,8 +120,10 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
     auto opened = open_backend(loop, arguments.backend, stop);
     if (!opened) return std::move(opened).error();
     backend = *std::move(opened);
-    const auto note = [](const std::string& text) { std::fprintf(stderr, "evalcore: %s\n", text.c_str()); };
-    auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note);
+    const auto note = [](const std::string& text) {
+      std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
+    };
+    auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, stop);
     if (!tools) return std::move(tools).error();
     how.tools = *tools;
     cache = run::cache_model_of(*backend, how.use_prompt_cache, wanted.concurrency);

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "printable.hpp"
+
 namespace evalcore::cli {
 namespace {
 
@@ -71,12 +73,13 @@ void progress_line::show(const run::progress& at) {
 
 void progress_line::note(const std::string& text) {
   clear();
-  std::fprintf(stderr, "evalcore: %s\n", text.c_str());
+  std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
 }
 
 void progress_line::clear() {
   if (!drawn_) return;
   std::fputs("\r\x1b[K", stderr);
+  std::fflush(stderr);
   drawn_ = false;
 }
 

@@ -23,10 +23,10 @@ class progress_line {
   void show(const run::progress& at);
   /// A sentence that stays.
   void note(const std::string& text);
-
- private:
+  /// Takes the line away, before something else is printed.
   void clear();
 
+ private:
   bool quiet_;
   bool terminal_;
   bool drawn_ = false;

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -14,8 +16,10 @@
 #include <evalcore/run/summary.hpp>
 
 #include "commands.hpp"
+#include "descriptors.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
+#include "printable.hpp"
 #include "progress_line.hpp"
 
 namespace evalcore::cli {
@@ -28,31 +32,56 @@ struct outputs {
   std::string summary;
 };
 
-outputs output_paths(const run_arguments& arguments, const std::string& task) {
-  const std::filesystem::path folder =
-      arguments.out.empty() ? std::filesystem::path("out") / task : std::filesystem::path(arguments.out);
+/// The suite's file name without its endings: two files of one task do not share a folder.
+std::string name_of(const std::string& suite) {
+  auto name = std::filesystem::path(suite).filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return name.stem().string();
+}
+
+outputs output_paths(const run_arguments& arguments) {
+  const std::filesystem::path folder = arguments.out.empty()
+                                           ? std::filesystem::path("out") / name_of(arguments.suite.suite)
+                                           : std::filesystem::path(arguments.out);
   return {folder.string(), arguments.store.empty() ? (folder / "run.db").string() : arguments.store,
           (folder / "rows.jsonl").string(), (folder / "summary.json").string()};
+}
+
+error no_folder(const outputs& paths, const std::string& why) {
+  return fail(errc::storage, stage::store,
+              "cannot make the folder " + paths.folder + ": " + why + "; name another with --out");
+}
+
+/// Whether the folder is there or could be made, without making it: a backend that cannot start leaves
+/// nothing behind, and an hour of loading does not end in a folder that cannot be written.
+result<void> check_folder(const outputs& paths) {
+  std::error_code failed;
+  auto existing = std::filesystem::absolute(paths.folder, failed).lexically_normal();
+  while (!std::filesystem::exists(existing, failed) && existing.has_relative_path())
+    existing = existing.parent_path();
+  if (!std::filesystem::is_directory(existing, failed))
+    return no_folder(paths, existing.string() + " is no folder");
+  if (::access(existing.c_str(), W_OK) != 0)
+    return no_folder(paths, existing.string() + " cannot be written");
+  return {};
 }
 
 result<void> make_folder(const outputs& paths) {
   std::error_code failed;
   std::filesystem::create_directories(paths.folder, failed);
   if (!failed) return {};
-  return fail(
-      errc::storage, stage::store,
-      "cannot make the folder " + paths.folder + ": " + failed.message() + "; name another with --out");
+  return no_folder(paths, failed.message());
 }
 
 void print_report(const run::summary& of, const outputs& paths) {
-  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored", of.task.c_str(),
-              static_cast<unsigned long long>(of.items), static_cast<unsigned long long>(of.answered),
-              static_cast<unsigned long long>(of.reused), static_cast<unsigned long long>(of.errors),
-              static_cast<unsigned long long>(of.unscored));
+  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
+              printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
+              static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
+              static_cast<unsigned long long>(of.errors), static_cast<unsigned long long>(of.unscored));
   if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
   std::printf("\n");
   for (const auto& metric : of.metrics) {
-    std::printf("%s%s%s: %.4f", metric.category.c_str(), metric.category.empty() ? "" : " ",
+    std::printf("%s%s%s: %.4f", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
                 metric.metric.c_str(), metric.score());
     if (metric.scored < metric.items) {
       std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
@@ -67,6 +96,10 @@ void print_report(const run::summary& of, const outputs& paths) {
                 static_cast<unsigned long long>(of.cut_by_length),
                 static_cast<unsigned long long>(of.empty_answers));
   }
+  if (of.unknown_finish > 0) {
+    std::printf("answers whose end the backend does not explain: %llu\n",
+                static_cast<unsigned long long>(of.unknown_finish));
+  }
   if (of.possibly_paid_twice > 0) {
     std::printf("possibly paid twice: %llu (requests that were out when an earlier run was killed)\n",
                 static_cast<unsigned long long>(of.possibly_paid_twice));
@@ -78,7 +111,12 @@ void print_report(const run::summary& of, const outputs& paths) {
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
     std::printf("\n");
   }
-  std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
+  if (of.interrupted) {
+    std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
+                paths.store.c_str());
+  } else {
+    std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
+  }
 }
 
 result<void> write_outputs(const run::summary& of, const run_arguments& arguments, const outputs& paths) {
@@ -90,7 +128,10 @@ result<void> write_outputs(const run::summary& of, const run_arguments& argument
   labels.timestamp = run::timestamp(run::unix_ms_now());
   std::string lines;
   for (const auto& one : run::rows_of(of, labels)) lines += run::to_line(one);
-  if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
+  // Rows have no place to say that items were not run.
+  if (!of.interrupted) {
+    if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
+  }
   return run::write_file_atomically(paths.summary, run::to_json(of));
 }
 
@@ -107,7 +148,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   const auto items = std::min(suite->size(), arguments.suite.limit.value_or(suite->size()));
   if (auto checked = run::check_items(*suite, items); !checked) return std::move(checked).error();
   const auto task = arguments.task.empty() ? suite->task() : arguments.task;
-  const auto paths = output_paths(arguments, task);
+  const auto paths = output_paths(arguments);
 
   // An existing store is opened first, so that one in use is told before a model is loaded; a new one is
   // made last, so that a backend that cannot start leaves nothing behind.
@@ -121,6 +162,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (std::filesystem::exists(paths.store)) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
   }
+  if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
   net::loop loop;
   auto backend = open_backend(loop, arguments.backend, stop);
   if (!backend) return std::move(backend).error();
@@ -131,14 +173,19 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
 
   run::run_options how;
   how.request = arguments.suite.request;
-  if (arguments.backend.selector == "openai-url") how.request.model = (*backend)->about().model;
-  how.concurrency = arguments.suite.concurrency;
+  if (!arguments.backend.base_url.empty()) how.request.model = (*backend)->about().model;
+  how.concurrency = sockets_for(arguments.suite.concurrency);
   how.suite_order = arguments.suite.suite_order;
   how.limit = arguments.suite.limit;
   how.task = task;
   how.options_json = arguments.as_given;
 
   progress_line shown(arguments.suite.quiet);
+  if (how.concurrency < arguments.suite.concurrency) {
+    shown.note("at most " + std::to_string(how.concurrency) +
+               " requests in flight, since this process may open no more " +
+               "files; `ulimit -n` sets the bound");
+  }
   const run::observer watch{[&](const std::string& text) { shown.note(text); },
                             [&](const run::progress& at) { shown.show(at); }};
   auto ran = run::run_suite(*suite, loop, **backend, *store, how, watch, stop);
@@ -146,6 +193,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!ran) return std::move(ran).error();
 
   if (auto written = write_outputs(*ran, arguments, paths); !written) return std::move(written).error();
+  shown.clear();
   if (arguments.suite.json) {
     std::fputs(run::to_json(*ran).c_str(), stdout);
   } else {

@@ -79,7 +79,8 @@ class tokenizing {
 
 result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
                                      backend::backend& to,
-                                     const std::function<void(const std::string&)>& note) {
+                                     const std::function<void(const std::string&)>& note,
+                                     const std::stop_token& stop) {
   if (asked != tools_mode::automatic) return asked;
   std::vector<chat::tool> tools;
   for (std::size_t i = 0; i < from.size() && tools.empty(); ++i) {
@@ -91,7 +92,7 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
 
   struct answer {
     std::mutex mutex;
-    std::condition_variable came;
+    std::condition_variable_any came;
     std::optional<result<bool>> reaches;
   };
   const auto pending = std::make_shared<answer>();
@@ -103,7 +104,9 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
     });
   });
   std::unique_lock lock(pending->mutex);
-  pending->came.wait(lock, [&] { return pending->reaches.has_value(); });
+  if (!pending->came.wait(lock, stop, [&] { return pending->reaches.has_value(); })) {
+    return fail(errc::cancelled, stage::start, "interrupted while asking whether tools reach the model");
+  }
   const auto& reaches = *pending->reaches;
   if (!reaches) {
     if (reaches.error().code != errc::unsupported) return reaches.error();

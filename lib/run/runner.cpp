@@ -26,6 +26,26 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (part) sum = sum.value_or(0) + *part;
 }
 
+/// Beyond this no model has a context; sums of counts up to it cannot overflow.
+constexpr std::uint64_t most_tokens = 1'000'000'000;
+
+bool believable(const chat::usage& usage) {
+  for (const auto& count : {usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens}) {
+    if (count.value_or(0) > most_tokens) return false;
+  }
+  return !usage.prompt_tokens || usage.cached_tokens.value_or(0) <= *usage.prompt_tokens;
+}
+
+/// The failure with what the backend said of it, unless that is in it already.
+std::string in_words(const error& failure) {
+  if (failure.backend_words.empty() || failure.message.find(failure.backend_words) != std::string::npos) {
+    return failure.message;
+  }
+  constexpr std::size_t shown = 200;
+  const auto words = failure.backend_words.substr(0, shown);
+  return failure.message + ": " + words + (failure.backend_words.size() > shown ? "…" : "");
+}
+
 /// One run, on the host's thread: from the store to the pool and back.
 class runner {
  public:
@@ -41,7 +61,7 @@ class runner {
 
   result<summary> run() {
     begin_summary();
-    auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note);
+    auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note, stop_);
     if (!tools) return std::move(tools).error();
     request_ = how_.request;
     request_.tools = *tools;
@@ -50,6 +70,11 @@ class runner {
     summary_.tools = !any_tools_ ? "none" : request_.tools == tools_mode::text ? "text" : "native";
     if (auto planned = plan(); !planned) return std::move(planned).error();
     if (auto begun = store_.begin_run(record_); !begun) return std::move(begun).error();
+    if (summary_.reused > 0) {
+      watch_.note(std::to_string(summary_.reused) + " of " + std::to_string(summary_.items) +
+                  " items are answered in the store and reused; " + std::to_string(pending_.size()) +
+                  " are sent");
+    }
     if (!pending_.empty()) {
       if (auto sent = send(); !sent) return std::move(sent).error();
     }
@@ -192,7 +217,8 @@ class runner {
       summary_.errors += 1;
       progress_.errors += 1;
       const bool first_of_class = summary_.errors_by_class[std::string(name(outcome.error().code))]++ == 0;
-      if (first_of_class) watch_.note("item \"" + record.item_id + "\" errored: " + outcome.error().message);
+      if (first_of_class)
+        watch_.note("item \"" + record.item_id + "\" errored: " + in_words(outcome.error()));
       return store_.put_failure(record, attempt);
     }
     auto one = suite_.get(pending_[event.id]);
@@ -216,13 +242,20 @@ class runner {
       summary_.unscored += 1;
     }
     if (reply.finish == chat::finish_reason::length) summary_.cut_by_length += 1;
+    if (reply.finish == chat::finish_reason::other) summary_.unknown_finish += 1;
     if (reply.text.empty() && reply.calls.empty()) summary_.empty_answers += 1;
   }
 
   void count_tokens(const chat::reply& reply, const attempt_record& attempt) {
-    add(summary_.prompt_tokens, reply.usage.prompt_tokens);
-    add(summary_.cached_tokens, reply.usage.cached_tokens);
-    add(summary_.completion_tokens, reply.usage.completion_tokens);
+    if (believable(reply.usage)) {
+      add(summary_.prompt_tokens, reply.usage.prompt_tokens);
+      add(summary_.cached_tokens, reply.usage.cached_tokens);
+      add(summary_.completion_tokens, reply.usage.completion_tokens);
+    } else if (summary_.unbelievable_usage++ == 0) {
+      watch_.note(
+          "the backend reports token counts that cannot be (such as more cached tokens than the prompt has); "
+          "replies with such counts are left out of the sums");
+    }
     add(summary_.predicted_cached_tokens, attempt.predicted_cached_tokens);
     if (reply.timing.first_token) {
       ttft_total_ += seconds(*reply.timing.first_token);

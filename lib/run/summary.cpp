@@ -138,6 +138,8 @@ std::string to_json(const summary& of) {
                               {"predicted_cached_tokens", optional_number(of.predicted_cached_tokens)}}},
       {"cut_by_length", of.cut_by_length},
       {"empty_answers", of.empty_answers},
+      {"unknown_finish", of.unknown_finish},
+      {"unbelievable_usage", of.unbelievable_usage},
   };
   std::string out;
   indent(out, root, 0);

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import stat
+import subprocess
 
 import pytest
 
@@ -45,11 +46,24 @@ def test_an_unknown_backend(evalcore, suite):
 
 
 def test_an_unknown_option(evalcore, suite):
-    one_sentence(evalcore("run", suite, "--frobnicate"), 2, "--frobnicate", "--help")
+    one_sentence(evalcore("run", suite, "--frobnicate"), 2, "--frobnicate", "evalcore run --help")
 
 
 def test_an_unknown_command(evalcore):
-    one_sentence(evalcore("frobnicate"), 2, "--help")
+    one_sentence(evalcore("frobnicate"), 2, '"frobnicate"', "run", "plan", "backends")
+
+
+@pytest.mark.parametrize("option, value", [
+    ("--limit", "-1"), ("--limit", ""), ("--limit", "99999999999999999999"), ("--limit", "0"),
+    ("--temperature", "nan"), ("--temperature", "-1"), ("--temperature", ""), ("--top-p", "5"),
+    ("--max-tokens", "0"), ("--max-tokens", "010"), ("--seed", "99999999999999999999"), ("--stop", ""),
+    ("--concurrency", "0"), ("--tools", "2"), ("--order", "random"), ("--idle-timeout", "nan"),
+    ("--connect-timeout", "-1"), ("--port", "0"),
+])
+def test_a_value_that_cannot_be_meant_is_refused(evalcore, suite, option, value):
+    """Before anything is sent: a wrong number must not run, or pay for, something else."""
+    (suite.parent / "helper").write_text('{"text": "x"}\n')
+    one_sentence(evalcore("run", suite, "--backend", "scripted", "--script", "helper", option, value), 2, option)
 
 
 @pytest.mark.parametrize("line, words", [
@@ -149,3 +163,32 @@ def test_a_key_never_shows(evalcore, suite):
                     "THE_KEY", env={**os.environ, "THE_KEY": "SENTINEL\r\nX: y"})
     assert done.returncode in (2, 3)
     assert "SENTINEL" not in done.stderr + done.stdout
+
+
+def test_control_characters_of_a_suite_or_a_server_are_shown_not_obeyed(evalcore, tmp_path):
+    (tmp_path / "suite.jsonl").write_text(json.dumps({"id": "\x1b[31mred\x07\u202e", "prompt": "x", "target": "y"}) + "\n")
+    (tmp_path / "helper").write_text(json.dumps({"error": {"code": "overloaded", "message": "\x1b[2Jgone\n\x9b"}}) + "\n")
+    done = evalcore("run", "suite.jsonl", "--backend", "scripted", "--script", "helper", "--task", "\x1b[1mt")
+    assert done.returncode == 4
+    planned = evalcore("plan", "suite.jsonl")
+    for text in (done.stderr, done.stdout, planned.stdout):
+        assert not set(text) & {"\x1b", "\x07", "\x9b", "\u202e"}
+    assert "\\x1b[31mred\\x07" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["backends"], ["plan", "suite.jsonl", "--json"],
+                                     ["run", "suite.jsonl", "--backend", "scripted", "--script", "helper", "--json"]])
+def test_lost_output_is_no_success(program, suite, tmp_path, command):
+    (tmp_path / "helper").write_text('{"text": "Hello!"}\n')
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([program, *command], cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "standard output" in done.stderr
+
+
+def test_two_files_of_one_task_do_not_share_a_folder(evalcore, tmp_path):
+    (tmp_path / "helper").write_text('{"text": "Hello!"}\n')
+    for name in ("one.jsonl", "two.jsonl"):
+        (tmp_path / name).write_text(GOOD)
+        assert evalcore("run", name, "--backend", "scripted", "--script", "helper", "--task", "../same").returncode == 0
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["one", "two"]

@@ -2,6 +2,7 @@
 
 import random
 import signal
+import socket
 import subprocess
 import time
 
@@ -48,7 +49,7 @@ def test_killed_runs_go_on_where_they_were(program, proxy_to, write_suite, tmp_p
     assert summary(out)["answered"] == ITEMS
 
 
-@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(program, proxy_to, write_suite, tmp_path, which):
     suite = write_suite("s.jsonl", [question(n) for n in range(ITEMS)])
     proxy = proxy_to(delay_s=0.3)
@@ -67,6 +68,7 @@ def test_an_interrupt_keeps_what_is_done_and_says_how_to_go_on(program, proxy_to
     kept = stored_items(out / "run.db", tmp_path / "copy")
     assert kept
     assert summary(out)["interrupted"] is True
+    assert not (out / "rows.jsonl").exists(), "rows cannot say that items were not run"
 
     again = proxy_to()
     done = subprocess.run(command(program, suite, again, out), capture_output=True, text=True, timeout=120)
@@ -97,3 +99,28 @@ def test_a_killed_evalcore_takes_its_server_with_it(program, llama_server, canne
                                                            text=True).stdout.strip() not in ("", "Z")]
         time.sleep(0.1)
     assert not alive
+
+
+def test_an_interrupt_is_heard_while_asking_about_tools(program, write_suite, tmp_path):
+    """The server accepts and never answers; the probe must not wait out the first-byte deadline."""
+    suite = write_suite("s.jsonl", [{**question(1), "tools": [{"name": "now", "description": "", "parameters": {}}]}])
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        process = subprocess.Popen([program, "run", str(suite), "--backend", "openai-url", "--model", "m", "--base-url",
+                                    f"http://127.0.0.1:{server.getsockname()[1]}", "--out", str(tmp_path / "out")],
+                                   stderr=subprocess.PIPE, text=True)
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=2)
+    assert process.returncode == 130, said
+
+
+def test_a_reader_that_goes_away_does_not_end_a_run(program, write_suite, tmp_path):
+    suite = write_suite("s.jsonl", [question(n) for n in range(5)])
+    (tmp_path / "script").write_text('{"text": "x", "delay_ms": 300}\n')
+    process = subprocess.Popen([program, "run", str(suite), "--backend", "scripted", "--script", str(tmp_path / "script"),
+                                "--out", str(tmp_path / "out"), "-c", "1"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    process.stderr.close()
+    assert process.wait(timeout=30) == 0
+    assert summary(tmp_path / "out")["answered"] == 5

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import subprocess
 
 from conftest import MODEL, hi, question, rows, summary
 
@@ -86,3 +87,24 @@ def test_nothing_is_left_running_or_lying_about(evalcore, canned, write_suite, t
     assert done.returncode == 0, done.stderr
     assert list(scratch.iterdir()) == []
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["rows.jsonl", "run.db", "summary.json"]
+
+
+def test_more_requests_than_files_may_be_open_are_not_errors(program, proxy_to, write_suite, tmp_path):
+    suite = write_suite("wide.jsonl", [question(n) for n in range(150)])
+    proxy = proxy_to(delay_s=0.05)
+    bounded = f"ulimit -n 90; exec {program} run {suite} --backend openai-url --base-url {proxy.url} --model m --out out -c 120"
+    done = subprocess.run(["bash", "-c", bounded], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert "ulimit -n" in done.stderr
+    assert summary(tmp_path / "out")["concurrency"] == 26
+
+
+def test_counts_that_cannot_be_are_left_out(evalcore, write_suite, tmp_path):
+    (tmp_path / "script").write_text(json.dumps(
+        {"text": "Hello!", "usage": {"prompt_tokens": 5, "cached_tokens": 500, "completion_tokens": 1}}) + "\n")
+    done = evalcore("run", write_suite("s.jsonl", [hi(1)]), "--backend", "scripted", "--script", "script", "--out", "out")
+    assert done.returncode == 0
+    figures = summary(tmp_path / "out")
+    assert (figures["prompt_tokens"], figures["cached_tokens"], figures["fed_tokens"]) == (None, None, None)
+    assert figures["unbelievable_usage"] == 1
+    assert "token counts that cannot be" in done.stderr

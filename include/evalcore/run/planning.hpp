@@ -21,7 +21,8 @@ namespace evalcore::run {
 /// it goes to `note`, if there is something to say.
 [[nodiscard]] result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
                                                    backend::backend& to,
-                                                   const std::function<void(const std::string&)>& note);
+                                                   const std::function<void(const std::string&)>& note,
+                                                   const std::stop_token& stop);
 
 /// The prompts of some items as the planner takes them.
 struct prompts {

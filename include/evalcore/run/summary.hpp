@@ -64,6 +64,8 @@ struct summary {
   // What the answers look like, for a reader who wonders about a score.
   std::uint64_t cut_by_length = 0;
   std::uint64_t empty_answers = 0;
+  std::uint64_t unknown_finish = 0;  ///< The backend did not say, in words known here, why the answer ended.
+  std::uint64_t unbelievable_usage = 0;  ///< Replies whose token counts cannot be; left out of the sums.
 
   /// All items over all metrics, missing ones wrong; nothing when there is no item.
   [[nodiscard]] std::optional<double> score() const noexcept;
