@@ -79,7 +79,7 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
   url->add_flag_callback(
       "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
   auto* server = command.add_option_group("llama-server");
-  server->add_option("--server-program", into.program, "The program to start")->capture_default_str();
+  server->add_option("--server-program", into.program, "The program to start [the usual name of it, on PATH]");
   server->add_option("--port", into.port, "Its port [a free one]");
   server->add_option("--slots", into.slots, "Requests that it computes side by side")
       ->check(CLI::Range(1U, 256U))

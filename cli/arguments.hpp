@@ -18,7 +18,7 @@ struct backend_arguments {
   std::string dialect = "generic";
   std::string api_key_env;
   std::string model;
-  std::string program = "llama-server";
+  std::string program;  ///< Empty: the usual one.
   std::uint16_t port = 0;
   std::uint32_t slots = 4;
   std::uint64_t context_per_slot = 4096;

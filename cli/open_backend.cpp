@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <evalcore/backend/http_backend.hpp>
-#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/backend/managed_server.hpp>
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
@@ -55,8 +55,9 @@ result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backe
 
 result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const backend_arguments& arguments,
                                                       const std::stop_token& stop) {
-  if (arguments.model.empty()) return usage("llama-server needs --model FILE.gguf");
-  backend::llama_server_options how;
+  if (arguments.model.empty()) return usage(arguments.selector + " needs --model");
+  backend::managed_options how;
+  how.ways = wire::find_dialect(arguments.selector);
   how.program = arguments.program;
   how.model = arguments.model;
   how.port = arguments.port;
@@ -67,7 +68,7 @@ result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const ba
   how.ready_deadline = arguments.ready_timeout;
   how.extra_args = arguments.server_arguments;
   how.deadlines = deadlines_of(arguments);
-  return backend::start_llama_server(owner, how, stop);
+  return backend::start_managed_server(owner, how, stop);
 }
 
 }  // namespace

@@ -5,7 +5,8 @@ evalcore_test(backend
   LAYERS ${backend_layers})
 
 evalcore_test(backend_loopback LABEL loopback
-  SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/fault_server.cpp
+  SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/test_backend_managed.cpp
+    loopback/fault_server.cpp
   LAYERS ${backend_layers})
 
 # The real server: any program that understands llama-server's flags. Without one there is no such test,

@@ -51,7 +51,10 @@ void chat_exchange::on_end(result<void> outcome) {
   if (head_.status != 0 && head_.status != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
   auto reply = stream_ ? events_.take() : wire::decode_openai_chat(body_, ways_);
-  if (reply) reply->timing = timing_;
+  if (reply) {
+    reply->timing = timing_;
+    reply->dropped = std::move(dropped_);
+  }
   end(std::move(reply));
 }
 

@@ -4,6 +4,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/net/http_client.hpp>
@@ -21,6 +23,9 @@ class chat_exchange final : public net::http_sink {
   /// `at` must outlive it. `spent` is called once, before the sink hears of the end: nothing more is read.
   chat_exchange(const endpoint& at, const wire::dialect& ways, bool stream, std::shared_ptr<sink> to,
                 std::function<void()> spent);
+
+  /// The fields of the request that the reply is to list.
+  void note_dropped(std::vector<std::string> fields) { dropped_ = std::move(fields); }
 
   /// Says nothing more; gives the sink back, which has not heard of an end (null: it has).
   [[nodiscard]] std::shared_ptr<sink> abandon();
@@ -43,6 +48,7 @@ class chat_exchange final : public net::http_sink {
   wire::openai_chat_stream events_;
   std::string body_;  ///< Of an answer that is no stream.
   chat::timing timing_;
+  std::vector<std::string> dropped_;
 };
 
 }  // namespace evalcore::backend

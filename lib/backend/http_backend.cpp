@@ -41,6 +41,7 @@ error not_ready(const http_answer& answer, const endpoint& at, std::string_view 
   why.at = stage::start;
   why.retry_after = retry_after(answer.head, std::chrono::system_clock::now());
   const std::string said = at.name() + " answers HTTP " + std::to_string(answer.head.status);
+  if (answer.head.status == 200) why.code = errc::overloaded;  // It is there, and says that it is not ready.
   if (why.code == errc::auth) {
     why.message = said + (how.api_key_env.empty() ? "; it wants an API key"
                                                   : "; it refuses the API key in " + how.api_key_env);
@@ -52,13 +53,20 @@ error not_ready(const http_answer& answer, const endpoint& at, std::string_view 
   return why;
 }
 
-/// GET `path`; the body of a 200.
-result<std::string> ask(server_link& link, std::string_view path, const http_options& how,
-                        const std::stop_token& stop) {
+result<http_answer> fetch(server_link& link, std::string_view path, const http_options& how,
+                          const std::stop_token& stop) {
   auto request = link.at().get(path);
   request.deadlines = short_deadlines(how.deadlines);
   auto answer = link.fetch_and_wait(std::move(request), stop);
   if (!answer) return unreachable(std::move(answer).error(), link.at());
+  return answer;
+}
+
+/// GET `path`; the body of a 200.
+result<std::string> ask(server_link& link, std::string_view path, const http_options& how,
+                        const std::stop_token& stop) {
+  auto answer = fetch(link, path, how, stop);
+  if (!answer) return answer.error();
   if (answer->head.status != 200) return not_ready(*answer, link.at(), path, how);
   return std::move(answer->body);
 }
@@ -76,6 +84,17 @@ result<std::string> only_model(const std::vector<std::string>& listed, const end
               at.name() + " lists " + count + "; name one with --model");
 }
 
+result<std::string> find_model(server_link& link, const http_answer& ready, const http_options& how,
+                               const std::stop_token& stop) {
+  const auto list = how.ways->ready.path == models_path && ready.head.status == 200
+                        ? result<std::string>(ready.body)
+                        : ask(link, models_path, how, stop);
+  if (!list) return list.error();
+  const auto ids = read_model_list(*list);
+  if (!ids) return ids.error();
+  return only_model(*ids, link.at());
+}
+
 }  // namespace
 
 result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& asked,
@@ -91,18 +110,17 @@ result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http
   }
   auto link = std::make_unique<server_link>(owner, *std::move(at));
 
-  const auto ready = ask(*link, how.ways->ready_path, how, stop);
+  const auto ready = fetch(*link, how.ways->ready.path, how, stop);
   if (!ready) return ready.error();
+  if (!wire::says_ready(*how.ways, ready->head.status, ready->body)) {
+    return not_ready(*ready, link->at(), how.ways->ready.path, how);
+  }
   info about;
   about.selector = "openai-url";
   about.dialect = how.ways->name;
-  about.model = how.model;
+  about.model = how.model.empty() ? how.ways->start.sent_model : how.model;
   if (about.model.empty()) {
-    const auto list = how.ways->ready_path == models_path ? ready : ask(*link, models_path, how, stop);
-    if (!list) return list.error();
-    const auto ids = read_model_list(*list);
-    if (!ids) return ids.error();
-    auto model = only_model(*ids, link->at());
+    auto model = find_model(*link, *ready, how, stop);
     if (!model) return model.error();
     about.model = *std::move(model);
   }

@@ -11,7 +11,19 @@ namespace {
 
 constexpr const char* chat_path = "/v1/chat/completions";
 
-ability yes_or(bool yes, ability otherwise) { return yes ? ability::yes : otherwise; }
+ability known(bool yes) { return yes ? ability::yes : ability::no; }
+
+ability known(wire::trait of) {
+  switch (of) {
+    case wire::trait::yes:
+      return ability::yes;
+    case wire::trait::no:
+      return ability::no;
+    case wire::trait::unknown:
+      break;
+  }
+  return ability::unknown;
+}
 
 /// A name that no other client of the same server uses.
 std::string private_name() {
@@ -53,29 +65,36 @@ http_chat::~http_chat() {
 capabilities http_chat::can() const {
   const auto& ways = *how_.ways;
   return {
-      .tokenize = yes_or(ways.tokenizes, ability::no),
-      .slot_pinning = yes_or(ways.slot_pinning, ability::no),
+      .tokenize = known(ways.tokenizes),
+      .slot_pinning = known(ways.slot_pinning),
       .share_prefix = ways.slot_save_restore ? how_.share_prefix : ability::no,
       .tools = ability::unknown,
-      .cached_tokens = yes_or(ways.reports_cached_tokens, ability::unknown),
+      .cached_tokens = known(ways.reports_cached_tokens),
   };
 }
 
-std::string http_chat::encode(const chat::request& request, bool stream) const {
-  if (!request.model.empty() || info_.model.empty()) {
+result<wire::encoded> http_chat::encode(const chat::request& request, bool stream) const {
+  const auto& model = how_.sent_model.empty() ? info_.model : how_.sent_model;
+  if (!request.model.empty() || model.empty()) {
     return wire::encode_openai_chat(request, *how_.ways, stream);
   }
   auto named = request;
-  named.model = info_.model;
+  named.model = model;
   return wire::encode_openai_chat(named, *how_.ways, stream);
 }
 
 ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
   const ticket which = next_++;
+  auto written = encode(request, how_.stream);
+  if (!written) {
+    link_->loop().post([to = std::move(to), why = written.error()] { to->on_end(why); });
+    return which;
+  }
   auto& one = open_[which];
   one.state = std::make_shared<chat_exchange>(link_->at(), *how_.ways, how_.stream, std::move(to),
                                               [this, which] { drop(which); });
-  auto message = link_->at().post(chat_path, encode(request, how_.stream));
+  one.state->note_dropped(std::move(written->dropped));
+  auto message = link_->at().post(chat_path, std::move(written->body));
   message.deadlines = how_.deadlines;
   one.exchange = link_->start(std::move(message), one.state);
   return which;
@@ -110,7 +129,9 @@ void http_chat::call(const char* path, std::string body, std::function<void(resu
 
 void http_chat::render(const chat::request& request, std::function<void(result<std::string>)> done) {
   // The very body of the chat request: what shapes the prompt there shapes it here.
-  call("/apply-template", encode(request, false), [done = std::move(done)](result<std::string> body) {
+  auto written = encode(request, false);
+  if (!written) return done(std::move(written).error());
+  call("/apply-template", std::move(written->body), [done = std::move(done)](result<std::string> body) {
     if (!body) return done(std::move(body).error());
     const auto answer = json::parse(*body);
     const auto* prompt = answer ? answer->find("prompt") : nullptr;
@@ -166,7 +187,9 @@ void http_chat::restore(std::vector<std::uint32_t> into, std::size_t at, const s
 void http_chat::count_prompt(const chat::request& request, std::function<void(result<std::string>)> done) {
   auto small = request;
   small.params.max_tokens = 1;
-  call(chat_path, encode(small, false), [this, done = std::move(done)](result<std::string> body) {
+  auto written = encode(small, false);
+  if (!written) return done(std::move(written).error());
+  call(chat_path, std::move(written->body), [this, done = std::move(done)](result<std::string> body) {
     if (!body) return done(std::move(body).error());
     const auto reply = wire::decode_openai_chat(*body, *how_.ways);
     if (!reply) return done(reply.error());

@@ -18,6 +18,7 @@ struct http_chat_options {
   const wire::dialect* ways = nullptr;  ///< Not null.
   net::deadlines deadlines;             ///< Of each request.
   bool stream = true;
+  std::string sent_model = {};              ///< The model's name in requests that name none; empty: info's.
   ability share_prefix = ability::unknown;  ///< Whether the server was started with a folder for saved slots.
 };
 
@@ -42,7 +43,7 @@ class http_chat final : public backend {
     std::shared_ptr<chat_exchange> state;
   };
 
-  [[nodiscard]] std::string encode(const chat::request& request, bool stream) const;
+  [[nodiscard]] result<wire::encoded> encode(const chat::request& request, bool stream) const;
   /// The body of a 200; any other status is its error.
   void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
   void render(const chat::request& request, std::function<void(result<std::string>)> done);

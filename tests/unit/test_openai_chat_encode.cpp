@@ -106,5 +106,5 @@ TEST_CASE("dialects are found by name") {
   CHECK(wire::dialects().front().name == "generic");
   for (const auto& one : wire::dialects()) CHECK(wire::find_dialect(one.name) == &one);
   CHECK(wire::find_dialect("llama") == nullptr);
-  CHECK(wire::find_dialect("llama-server")->ready_path == "/health");
+  CHECK(wire::find_dialect("llama-server")->ready.path == "/health");
 }

@@ -27,8 +27,9 @@ enum class trait : std::uint8_t { unknown, no, yes };
 ///
 /// A step whose value is not there is left out whole.
 struct start_step {
-  std::string_view flag;
+  std::string_view flag = {};
   std::string_view value = {};
+  bool yields = false;  ///< Only a default: left out where the user passes the flag.
 };
 
 /// How the model of a managed server is named.
@@ -82,13 +83,25 @@ struct dialect {
 
   // What it does with requests.
   std::span<const std::string_view> ignores = {};  ///< Request fields that it drops without a word.
-  trait logprobs = trait::unknown;         ///< Chat: logprobs of the generated tokens.
+  trait logprobs = trait::unknown;                 ///< Chat: logprobs of the generated tokens.
+  bool logprobs_flag = false;              ///< `logprobs` is true or false there, also for completions.
+  trait images = trait::unknown;           ///< Image parts reach the model.
   trait prompt_logprobs = trait::unknown;  ///< Completions: `echo` with `logprobs` scores the whole prompt.
-  std::string_view determinism = {};       ///< The server's own switch to answers that batching does not change.
+  std::string_view determinism = {};  ///< The server's own switch to answers that batching does not change.
+
+  /// The same at /v1/messages, by the chat route's names; "tool_choice.none" and "tool_choice.name" are those
+  /// two forms of the field alone.
+  std::span<const std::string_view> messages_ignores = {};
+  std::string_view max_tokens_field = "max_tokens";  ///< Or "max_completion_tokens".
+  bool cache_key = false;                            ///< `prompt_cache_key` in the request.
+  bool cache_salt = false;                           ///< `cache_salt` in the request.
+  bool thinking_switch = false;           ///< `chat_template_kwargs.enable_thinking` in the request.
+  std::string_view thinking_budget = {};  ///< The field that bounds the tokens of reasoning; empty: none.
+  bool messages_count_cached = false;     ///< /v1/messages: `input_tokens` holds the cached ones too.
 
   // What must never be sent where it is false: it ends some server for all its clients, so that it is
   // allowed only where it is known to be safe.
-  bool prompt_arrays = false;  ///< Completions: several prompts in one request.
+  bool prompt_arrays = false;  ///< Completions: several prompts in one request, each of them answered.
   bool prompt_tokens = false;  ///< Completions: a prompt as token ids.
   bool empty_prompt = false;   ///< Completions: "".
   bool logit_bias = false;     ///< Token ids that the model may not have.
@@ -100,6 +113,7 @@ struct dialect {
   bool think_text_in_content = false;            ///< It leaves `<think>` text in the content.
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
+  bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
   std::string_view failed_finish = {};  ///< The finish reason that means a failure in the middle of a stream.
 
   // How its failures read: exact values of an error's `type` or `code`, and parts of its message.
