@@ -37,3 +37,4 @@ endfunction()
 
 evalcore_fuzz(sse)
 evalcore_fuzz(chat_reply)
+evalcore_fuzz(completions_reply)
