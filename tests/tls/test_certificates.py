@@ -117,7 +117,8 @@ def refusal(server, *options, **how):
 
 
 def accepted(outcomes):
-    return all(one == {"code": "ok", "stage": "", "status": 200, "message": ""} for one in outcomes)
+    good = {"code": "ok", "stage": "", "status": 200, "bytes": 2, "message": ""}
+    return all(one == good for one in outcomes)
 
 
 def test_a_private_authority_is_accepted_and_the_connection_is_kept(authority, ca_file, start):
@@ -239,6 +240,42 @@ def test_without_verification_anybody_is_accepted(start):
     past = datetime.datetime.now(datetime.timezone.utc) - HOUR
     certificate = trustme.CA().issue_cert("other.example", not_before=past - HOUR, not_after=past)
     assert accepted(fetch(start(TlsServer(certificate)), "--insecure"))
+
+
+def test_large_bodies_pass_in_both_directions(authority, ca_file, start):
+    size = 20_000_000
+    echo = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + b"y" * size
+    server = start(TlsServer(authority.issue_cert("127.0.0.1")))
+    taken = []
+
+    def swallow(connection):
+        with server.context.wrap_socket(connection, server_side=True) as stream:
+            head, _, body = stream.recv(65536).partition(b"\r\n\r\n")
+            assert b"Content-Length: %d" % size in head
+            seen = len(body)
+            while seen < size:
+                seen += len(stream.recv(65536))
+            taken.append(seen)
+            stream.sendall(echo)
+
+    server.serve = swallow
+    (outcome,) = fetch(server, "--ca-file", ca_file, "--post", size)
+    assert (outcome["code"], outcome["bytes"]) == ("ok", size)
+    assert taken == [size]
+
+
+def test_an_answer_may_come_while_the_request_is_still_written(authority, ca_file, start):
+    server = start(TlsServer(authority.issue_cert("127.0.0.1")))
+
+    def refuse(connection):
+        with server.context.wrap_socket(connection, server_side=True) as stream:
+            stream.recv(1)
+            stream.sendall(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig")
+            time.sleep(0.2)
+
+    server.serve = refuse
+    (outcome,) = fetch(server, "--ca-file", ca_file, "--post", 20_000_000)
+    assert (outcome["code"], outcome["status"], outcome["bytes"]) == ("ok", 413, 3)
 
 
 @pytest.mark.parametrize("content", [None, "", "no certificate"])

@@ -1,7 +1,8 @@
-// fetch [--ca-file FILE] [--server-name NAME] [--insecure] [--connect-ms N] [--times N] URL
+// fetch [--ca-file FILE] [--server-name NAME] [--insecure] [--connect-ms N] [--times N] [--post BYTES] URL
 //
-// Gets the URL with the library's HTTP client, one request after the other, and prints a line of JSON for
-// each: {"code", "stage", "status", "message"}; code is "ok" for a whole answer, whatever its status.
+// Gets the URL with the library's HTTP client, or posts so many bytes to it, one request after the other, and
+// prints a line of JSON for each: {"code", "stage", "status", "bytes", "message"}; code is "ok" for a whole
+// answer, whatever its status, and bytes is how long its body is.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +22,7 @@ namespace {
 class last_word final : public net::http_sink {
  public:
   void on_head(const net::http_head& head) override { status_ = head.status; }
-  void on_body(std::string_view, instant) override {}
+  void on_body(std::string_view piece, instant) override { bytes_ += piece.size(); }
   void on_end(result<void> outcome) override { line_.set_value(describe(outcome)); }
 
   std::string wait() { return line_.get_future().get(); }
@@ -33,12 +34,14 @@ class last_word final : public net::http_sink {
     line.key("code").string(outcome ? "ok" : name(outcome.error().code));
     line.key("stage").string(outcome ? "" : name(outcome.error().at));
     line.key("status").number(std::int64_t{status_});
+    line.key("bytes").number(std::uint64_t{bytes_});
     line.key("message").string(outcome ? "" : outcome.error().message);
     line.end_object();
     return line.take();
   }
 
   int status_ = 0;
+  std::size_t bytes_ = 0;
   std::promise<std::string> line_;
 };
 
@@ -46,6 +49,7 @@ struct arguments {
   net::tls_options tls;
   net::deadlines deadlines;
   int times = 1;
+  std::size_t post = 0;
   std::string url;
 };
 
@@ -64,6 +68,8 @@ arguments read(int count, char** words) {
       asked.deadlines.connect = std::chrono::milliseconds(std::atoi(value()));
     } else if (word == "--times") {
       asked.times = std::atoi(value());
+    } else if (word == "--post") {
+      asked.post = std::strtoul(value(), nullptr, 10);
     } else {
       asked.url = word;
     }
@@ -81,7 +87,8 @@ int main(int count, char** words) {
     return 2;
   }
   net::http_request request;
-  request.method = "GET";
+  request.method = asked.post == 0 ? "GET" : "POST";
+  request.body.assign(asked.post, 'x');
   request.target = origin->path.empty() ? "/" : origin->path;
   request.deadlines = asked.deadlines;
 
