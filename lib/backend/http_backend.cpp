@@ -37,18 +37,18 @@ error unreachable(error failure, const endpoint& at) {
 
 error not_ready(const http_answer& answer, const endpoint& at, std::string_view path,
                 const http_options& how) {
-  auto why = at.without_secret(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
+  auto why = at.without_secrets(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
   why.at = stage::start;
   why.retry_after = retry_after(answer.head, std::chrono::system_clock::now());
   const std::string said = at.name() + " answers HTTP " + std::to_string(answer.head.status);
   if (answer.head.status == 200) why.code = errc::overloaded;  // It is there, and says that it is not ready.
   if (why.code == errc::auth) {
-    why.message = said + (how.api_key_env.empty() ? "; it wants an API key"
-                                                  : "; it refuses the API key in " + how.api_key_env);
+    const auto source = at.opened->key_source();
+    why.message = said + (source.empty() ? "; it wants an API key" : "; it refuses " + source);
   } else if (why.code == errc::overloaded) {
     why.message = said + ": it is busy or still loading; try again when it is ready";
   } else {
-    why.message = said + " to GET " + std::string(path) + "; is it a server of OpenAI's API?";
+    why.message = said + " to GET " + std::string(path) + "; is it a server of this API?";
   }
   return why;
 }
@@ -95,20 +95,28 @@ result<std::string> find_model(server_link& link, const http_answer& ready, cons
   return only_model(*ids, link.at());
 }
 
-}  // namespace
+/// What sets the two kinds of URL apart.
+struct kind {
+  const char* selector;
+  const char* dialect;
+  credentials::placement key;
+  bool messages;
+};
 
-result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& asked,
-                                                    std::stop_token stop) {
+constexpr kind openai{"openai-url", "generic", credentials::placement::bearer, false};
+constexpr kind anthropic{"anthropic-url", "anthropic", credentials::placement::x_api_key, true};
+
+result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& asked, const kind& what,
+                                         const std::stop_token& stop) {
   auto how = asked;
-  if (how.ways == nullptr) how.ways = &wire::dialects().front();
+  if (how.ways == nullptr) how.ways = wire::find_dialect(what.dialect);
   auto at = read_endpoint(how.base_url);
   if (!at) return at.error();
-  if (!how.api_key_env.empty()) {
-    auto key = read_api_key(how.api_key_env);
-    if (!key) return key.error();
-    at->secret = *std::move(key);
-  }
-  auto link = std::make_unique<server_link>(owner, *std::move(at));
+  auto opened = access::open(how.opens, what.key, stop);
+  if (!opened) return opened.error();
+  at->opened = *std::move(opened);
+  if (what.messages) at->headers = {{"anthropic-version", std::string(wire::name(how.version))}};
+  auto link = std::make_unique<server_link>(owner, *std::move(at), how.tls);
 
   const auto ready = fetch(*link, how.ways->ready.path, how, stop);
   if (!ready) return ready.error();
@@ -116,7 +124,7 @@ result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http
     return not_ready(*ready, link->at(), how.ways->ready.path, how);
   }
   info about;
-  about.selector = "openai-url";
+  about.selector = what.selector;
   about.dialect = how.ways->name;
   about.model = how.model.empty() ? how.ways->start.sent_model : how.model;
   if (about.model.empty()) {
@@ -130,8 +138,24 @@ result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http
     if (!props) return props.error();
     if (auto read = read_props(*props, about); !read) return read.error();
   }
-  const http_chat_options ways{.ways = how.ways, .deadlines = how.deadlines, .stream = how.stream};
+  http_chat_options ways;
+  ways.ways = how.ways;
+  if (what.messages) ways.messages = how.version;
+  ways.deadlines = how.deadlines;
+  ways.stream = how.stream;
   return std::unique_ptr<backend>(std::make_unique<http_chat>(std::move(link), ways, std::move(about)));
+}
+
+}  // namespace
+
+result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& how,
+                                                    std::stop_token stop) {
+  return connect(owner, how, openai, stop);
+}
+
+result<std::unique_ptr<backend>> connect_anthropic_url(net::loop& owner, const http_options& how,
+                                                       std::stop_token stop) {
+  return connect(owner, how, anthropic, stop);
 }
 
 }  // namespace evalcore::backend
