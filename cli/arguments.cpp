@@ -1,11 +1,12 @@
 #include "arguments.hpp"
 
-#include <algorithm>
-#include <array>
 #include <iostream>
+#include <map>
+#include <string_view>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/version.hpp>
+#include <evalcore/wire/dialect.hpp>
 
 #include "checks.hpp"
 #include "printable.hpp"
@@ -78,19 +79,85 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_flag("--json", into.json, "Print the result as JSON on standard output");
 }
 
+/// NAME=VALUE; what is wrong with one is said without its value.
+backend::named_value named_value_of(const std::string& option, const std::string& text) {
+  const auto cut = text.find('=');
+  if (cut == 0 || cut == std::string::npos) {
+    throw CLI::ValidationError(option, "wants NAME=VALUE, or NAME=env:VARIABLE");
+  }
+  return {text.substr(0, cut), text.substr(cut + 1)};
+}
+
+void add_named_values(CLI::Option_group& group, const std::string& option,
+                      std::vector<backend::named_value>& into, const std::string& what) {
+  group
+      .add_option_function<std::vector<std::string>>(
+          option,
+          [option, &into](const std::vector<std::string>& texts) {
+            for (const auto& text : texts) into.push_back(named_value_of(option, text));
+          },
+          what)
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+}
+
+std::string dialect_names() {
+  std::string names;
+  for (const auto& one : wire::dialects()) names += (names.empty() ? "" : ", ") + std::string(one.name);
+  return names;
+}
+
+void add_key_options(CLI::Option_group& url, backend_arguments& into) {
+  using placement = backend::credentials::placement;
+  auto* environment =
+      url.add_option("--api-key-env", into.opens.key_env, "Environment variable that holds the API key");
+  auto* file = url.add_option("--api-key-file", into.opens.key_file,
+                              "File that holds it and that only its owner can read");
+  auto* program = url.add_option("--api-key-command", into.opens.key_command,
+                                 "Program, with arguments, that prints it; run without a shell, again every "
+                                 "minute");
+  environment->excludes(file)->excludes(program);
+  file->excludes(program);
+  url.add_option("--api-key-header", into.opens.where,
+                 "How it travels: bearer or x-api-key [bearer; anthropic-url: x-api-key]")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, placement>{
+          {"bearer", placement::bearer}, {"x-api-key", placement::x_api_key}}));
+  add_named_values(
+      url, "--header", into.opens.headers,
+      "Sent with every request; the value env:VARIABLE is read from the environment (repeatable)");
+  add_named_values(url, "--query", into.opens.query, "The same in the URL's query (repeatable)");
+}
+
+void add_url_options(CLI::App& command, backend_arguments& into) {
+  auto* url = command.add_option_group("openai-url, anthropic-url");
+  url->add_option("--base-url", into.base_url, "http://HOST:PORT or https://HOST, with or without /v1");
+  url->add_option("--dialect", into.dialect,
+                  "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
+  add_key_options(*url, into);
+  url->add_option_function<std::string>(
+         "--anthropic-version",
+         [&into](const std::string& text) { into.version = *wire::anthropic_version_from(text); },
+         "2023-06-01 or 2026-10-21 (which knows no temperature) [2023-06-01]")
+      ->check([](const std::string& text) {
+        return wire::anthropic_version_from(text) ? std::string() : "there is no version " + text;
+      });
+  url->add_option("--ca-file", into.tls.ca_file, "PEM file of the only authorities to trust [the system's]");
+  url->add_option("--tls-server-name", into.tls.server_name, "The name in the certificate [the URL's host]");
+  url->add_flag_callback(
+      "--insecure", [&into] { into.tls.verify = false; },
+      "Do not check who answers: anybody in between can read the key and change the answers");
+  url->add_flag_callback(
+      "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
+}
+
 void add_backend_options(CLI::App& command, backend_arguments& into, suite_arguments& suite) {
   command.add_option("-b,--backend", into.selector, "Who answers; `evalcore backends` lists the choices");
   command.add_option("-m,--model", into.model,
-                     "llama-server: path of the GGUF file; openai-url: the model's id [the server's first]");
-  auto* url = command.add_option_group("openai-url");
-  url->add_option("--base-url", into.base_url, "http://HOST:PORT, with or without /v1");
-  url->add_option("--dialect", into.dialect, "The server's ways: generic, llama-server")
-      ->capture_default_str();
-  url->add_option("--api-key-env", into.api_key_env, "Environment variable that holds the API key");
-  url->add_flag_callback(
-      "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
-  auto* server = command.add_option_group("llama-server");
-  server->add_option("--server-program", into.program, "The program to start")->capture_default_str();
+                     "llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
+                     "folder; URLs: the model's id [the only one that the server lists]");
+  add_url_options(command, into);
+  auto* server = command.add_option_group("servers that evalcore starts");
+  server->add_option("--server-program", into.program, "The program to start [the usual one, on PATH]");
   server->add_option("--port", into.port, "Its port [a free one]")->check(whole_number(1, 65'535));
   server->add_option("--slots", into.slots, "Requests that it computes side by side")
       ->check(whole_number(1, 256))
@@ -104,8 +171,8 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
   server->add_flag_callback(
       "--no-share-prefix", [&into] { into.share_prefix = false; },
       "Do not copy a computed prefix between slots");
-  server->add_option("--backend-arg", into.server_arguments,
-                     "Passed on to the program as it is (repeatable)");
+  server->add_option("--backend-arg", into.server_arguments, "Passed on to the program as it is (repeatable)")
+      ->allow_extra_args(false);
   server
       ->add_option_function<unsigned>(
           "--ready-timeout",
@@ -125,29 +192,46 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
   command.add_flag("-q,--quiet", suite.quiet, "No progress on standard error");
 }
 
+/// Where the secret part of argument `at` begins; npos: it has none.
+std::size_t secret_begin(int at, const char* const* argv) {
+  const std::string_view word = argv[at];
+  const std::string_view before = at > 1 ? argv[at - 1] : "";
+  for (const std::string_view option : {"--header", "--query", "--api-key-command", "--backend-arg"}) {
+    std::size_t value = std::string_view::npos;
+    if (before == option) value = 0;
+    if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) value = option.size() + 1;
+    if (value == std::string_view::npos) continue;
+    if (option == "--backend-arg") return value;  // Perhaps the key that the server is to ask for.
+    // What a command is called and which variable is read is no secret.
+    const bool is_command = option == "--api-key-command";
+    const auto cut = word.find(is_command ? ' ' : '=', value);
+    if (cut == std::string_view::npos) return cut;
+    return !is_command && word.substr(cut + 1).starts_with("env:") ? std::string_view::npos : cut + 1;
+  }
+  return std::string_view::npos;
+}
+
 std::string as_json(int argc, const char* const* argv) {
-  // What follows these may be a secret; the store keeps only that they were there.
-  constexpr std::array<std::string_view, 4> untold = {"--backend-arg", "--header", "--query",
-                                                      "--api-key-command"};
   json::array words;
-  bool hide = false;
   for (int i = 1; i < argc; ++i) {
-    const std::string_view word = argv[i];
-    const auto name = word.substr(0, word.find('='));
-    const bool secret = std::ranges::find(untold, name) != untold.end();
-    if (hide) {
-      words.emplace_back("…");
-    } else {
-      words.emplace_back(secret ? name : word);
-    }
-    hide = secret && name == word;
+    const auto begin = secret_begin(i, argv);
+    const std::string word = argv[i];
+    words.emplace_back(begin == std::string::npos ? word : word.substr(0, begin) + "***");
   }
   return json::to_text(json::object{{"arguments", std::move(words)}});
 }
 
+void hide_secrets(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const auto begin = secret_begin(i, argv);
+    if (begin == std::string_view::npos) continue;
+    for (char* at = argv[i] + begin; *at != '\0'; ++at) *at = '*';
+  }
+}
+
 }  // namespace
 
-command parse_arguments(int argc, const char* const* argv) {
+command parse_arguments(int argc, char** argv) {
   CLI::App app("evalcore runs LLM evaluations as fast as a backend can go, without changing a score.",
                "evalcore");
   app.set_version_flag("--version", "evalcore " EVALCORE_VERSION);
@@ -194,14 +278,16 @@ command parse_arguments(int argc, const char* const* argv) {
   auto* backends_command = app.add_subcommand("backends", "List the backends and what each needs");
   backends_command->add_flag("--json", backends.json, "Print the list as JSON");
 
+  const auto given = as_json(argc, argv);
   try {
     app.parse(argc, argv);
+    hide_secrets(argc, argv);
   } catch (const CLI::ParseError& error) {
     const int code = app.exit(error, std::cout, std::cerr);
     return parsed_exit{code == 0 ? 0 : 2};
   }
   if (run_command->parsed()) {
-    run.as_given = as_json(argc, argv);
+    run.as_given = given;
     return run;
   }
   if (plan_command->parsed()) return plan;

@@ -7,7 +7,10 @@
 #include <variant>
 #include <vector>
 
+#include <evalcore/backend/credentials.hpp>
+#include <evalcore/net/tls_options.hpp>
 #include <evalcore/run/prepare.hpp>
+#include <evalcore/wire/anthropic_messages.hpp>
 
 namespace evalcore::cli {
 
@@ -15,10 +18,12 @@ namespace evalcore::cli {
 struct backend_arguments {
   std::string selector;  ///< Empty: none was named.
   std::string base_url;
-  std::string dialect = "generic";
-  std::string api_key_env;
+  std::string dialect;  ///< Empty: the selector's own.
+  backend::credentials opens;
+  net::tls_options tls;
+  wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
   std::string model;
-  std::string program = "llama-server";
+  std::string program;  ///< Empty: the usual one.
   std::uint16_t port = 0;
   std::uint32_t slots = 4;
   std::uint64_t context_per_slot = 4096;
@@ -55,8 +60,7 @@ struct run_arguments {
   std::string model_name;
   std::optional<std::int64_t> model_step;
   bool baseline = false;
-  std::string
-      as_given;  ///< The command line as JSON, for the store; options that name secrets hold names only.
+  std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
 };
 
 struct plan_arguments {
@@ -75,6 +79,7 @@ struct parsed_exit {
 
 using command = std::variant<run_arguments, plan_arguments, backends_arguments, parsed_exit>;
 
-[[nodiscard]] command parse_arguments(int argc, const char* const* argv);
+/// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
+[[nodiscard]] command parse_arguments(int argc, char** argv);
 
 }  // namespace evalcore::cli

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include <evalcore/backend/http_backend.hpp>
-#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/backend/managed_server.hpp>
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
@@ -16,9 +16,18 @@ namespace {
 constexpr std::array all_selectors{
     selector{"llama-server", "llama.cpp's server, started and stopped by evalcore",
              "--model FILE.gguf, and llama-server on PATH or --server-program PATH"},
+    selector{"posttrainllm", "posttrainllm serve, started and stopped by evalcore",
+             "--model PATH, and posttrainllm on PATH or --server-program PATH"},
+    selector{"omlx", "oMLX, started and stopped by evalcore; your own settings stay as they are",
+             "--model FOLDER, and omlx on PATH or --server-program PATH"},
+    selector{"mlx-server", "mlx_lm.server, started and stopped by evalcore",
+             "--model FOLDER (or a name at the hub), and mlx_lm.server on PATH or --server-program PATH"},
     selector{"openai-url",
              "any server that speaks OpenAI's chat API (vLLM, SGLang, Ollama, LM Studio, llama.cpp, …)",
-             "--base-url http://HOST:PORT; --model, --api-key-env and --dialect as the server wants them"},
+             "--base-url http://HOST:PORT; --model, --api-key-… and --dialect as the server wants them"},
+    selector{"anthropic-url", "any server that speaks Anthropic's messages API",
+             "--base-url https://HOST and --model; --api-key-…, --anthropic-version and --dialect as the "
+             "server wants them"},
     selector{"scripted", "replies, delays and faults from a file, for tests and dry runs",
              "--script FILE.jsonl"},
 };
@@ -34,29 +43,35 @@ net::deadlines deadlines_of(const backend_arguments& arguments) {
 
 result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backend_arguments& arguments,
                                                    const std::stop_token& stop) {
-  if (arguments.base_url.empty()) return usage("openai-url needs --base-url http://HOST:PORT");
+  if (arguments.base_url.empty()) return usage(arguments.selector + " needs --base-url http://HOST:PORT");
   if (const auto url = net::parse_url(arguments.base_url); !url)
     return usage("--base-url: " + url.error().message);
-  const auto* ways = wire::find_dialect(arguments.dialect);
-  if (ways == nullptr) {
-    std::string known;
-    for (const auto& one : wire::dialects()) known += (known.empty() ? "" : ", ") + std::string(one.name);
-    return usage("there is no dialect \"" + arguments.dialect + "\"; there are: " + known);
-  }
   backend::http_options how;
   how.base_url = arguments.base_url;
   how.model = arguments.model;
-  how.ways = ways;
+  if (!arguments.dialect.empty()) {
+    how.ways = wire::find_dialect(arguments.dialect);
+    if (how.ways == nullptr) {
+      std::string known;
+      for (const auto& one : wire::dialects()) known += (known.empty() ? "" : ", ") + std::string(one.name);
+      return usage("there is no dialect \"" + arguments.dialect + "\"; there are: " + known);
+    }
+  }
   how.deadlines = deadlines_of(arguments);
-  how.api_key_env = arguments.api_key_env;
+  how.tls = arguments.tls;
+  how.opens = arguments.opens;
   how.stream = arguments.stream;
-  return backend::connect_openai_url(owner, how, stop);
+  how.version = arguments.version;
+  return arguments.selector == "anthropic-url" ? backend::connect_anthropic_url(owner, how, stop)
+                                               : backend::connect_openai_url(owner, how, stop);
 }
 
-result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const backend_arguments& arguments,
+result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const wire::dialect& ways,
+                                                      const backend_arguments& arguments,
                                                       const std::stop_token& stop) {
-  if (arguments.model.empty()) return usage("llama-server needs --model FILE.gguf");
-  backend::llama_server_options how;
+  if (arguments.model.empty()) return usage(arguments.selector + " needs --model, the path of a model");
+  backend::managed_options how;
+  how.ways = &ways;
   how.program = arguments.program;
   how.model = arguments.model;
   how.port = arguments.port;
@@ -67,7 +82,7 @@ result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const ba
   how.ready_deadline = arguments.ready_timeout;
   how.extra_args = arguments.server_arguments;
   how.deadlines = deadlines_of(arguments);
-  return backend::start_llama_server(owner, how, stop);
+  return backend::start_managed_server(owner, how, stop);
 }
 
 }  // namespace
@@ -82,12 +97,15 @@ std::string selector_names() {
 
 result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner, const backend_arguments& arguments,
                                                        const std::stop_token& stop) {
-  if (arguments.selector == "llama-server") return open_server(owner, arguments, stop);
-  if (arguments.selector == "openai-url") return open_url(owner, arguments, stop);
+  if (arguments.selector == "openai-url" || arguments.selector == "anthropic-url") {
+    return open_url(owner, arguments, stop);
+  }
   if (arguments.selector == "scripted") {
     if (arguments.script.empty()) return usage("scripted needs --script FILE.jsonl");
     return backend::open_scripted(owner, arguments.script);
   }
+  const auto* ways = wire::find_dialect(arguments.selector);
+  if (ways != nullptr && !ways->start.program.empty()) return open_server(owner, *ways, arguments, stop);
   return usage("there is no backend \"" + arguments.selector + "\"; there are: " + selector_names());
 }
 

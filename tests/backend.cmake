@@ -2,10 +2,12 @@ set(backend_layers base chat wire net backend)
 
 evalcore_test(backend
   SOURCES unit/test_private_folder.cpp unit/test_process.cpp unit/test_scripted.cpp unit/test_http_backend.cpp
+    unit/test_access.cpp unit/test_dialect.cpp
   LAYERS ${backend_layers})
 
 evalcore_test(backend_loopback LABEL loopback
-  SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/fault_server.cpp
+  SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/test_backend_managed.cpp
+    loopback/fault_server.cpp
   LAYERS ${backend_layers})
 
 # The real server: any program that understands llama-server's flags. Without one there is no such test,
@@ -19,3 +21,9 @@ if(EVALCORE_LLAMA_SERVER)
 else()
   message(STATUS "EVALCORE_LLAMA_SERVER is not set: the tests on the real server are left out")
 endif()
+
+# Only the table of dialects knows servers by name.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+set(server_names "${CMAKE_CURRENT_SOURCE_DIR}/abi/check_server_names.py")
+add_test(NAME server_names COMMAND "${Python3_EXECUTABLE}" "${server_names}" "${PROJECT_SOURCE_DIR}")
+add_test(NAME server_names.self_test COMMAND "${Python3_EXECUTABLE}" "${server_names}" --self-test)

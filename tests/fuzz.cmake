@@ -36,4 +36,6 @@ function(evalcore_fuzz name)
 endfunction()
 
 evalcore_fuzz(sse)
+evalcore_fuzz(anthropic_reply)
 evalcore_fuzz(chat_reply)
+evalcore_fuzz(completions_reply)

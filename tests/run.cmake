@@ -3,6 +3,7 @@ evalcore_test(run
     unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
+    unit/test_store_codec.cpp
     unit/test_store_file.cpp
     unit/test_store_kill.cpp
     unit/test_suite.cpp

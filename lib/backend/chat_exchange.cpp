@@ -6,18 +6,20 @@ namespace evalcore::backend {
 namespace {
 
 constexpr int ok = 200;
+/// Of a longer one, the status says enough.
+constexpr std::size_t most_refusal_bytes = std::size_t{1024} * 1024;
 
 }  // namespace
 
-chat_exchange::chat_exchange(const endpoint& at, const wire::dialect& ways, bool stream,
+chat_exchange::chat_exchange(const endpoint& at, const chat_codec& format, bool stream,
                              std::shared_ptr<sink> to, std::function<void()> spent)
     : at_(at),
-      ways_(ways),
+      format_(format),
       stream_(stream),
       to_(std::move(to)),
       spent_(std::move(spent)),
       began_(std::chrono::steady_clock::now()),
-      events_(ways) {}
+      events_(format.events()) {}
 
 std::shared_ptr<sink> chat_exchange::abandon() { return std::exchange(to_, nullptr); }
 
@@ -31,7 +33,8 @@ void chat_exchange::on_head(const net::http_head& head) {
 void chat_exchange::on_body(std::string_view piece, instant now) {
   if (!to_) return;
   if (!stream_) {
-    body_ += piece;
+    body_.append(piece);
+    if (head_.status != ok && body_.view().size() > most_refusal_bytes) end(refusal());
     return;
   }
   const auto made = events_.feed(piece);
@@ -50,13 +53,16 @@ void chat_exchange::on_end(result<void> outcome) {
   // A refusal is one even when its body broke off.
   if (head_.status != 0 && head_.status != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
-  auto reply = stream_ ? events_.take() : wire::decode_openai_chat(body_, ways_);
-  if (reply) reply->timing = timing_;
+  auto reply = stream_ ? events_.take() : format_.decode(body_.view());
+  if (reply) {
+    reply->timing = timing_;
+    reply->dropped = std::move(dropped_);
+  }
   end(std::move(reply));
 }
 
 error chat_exchange::refusal() const {
-  auto why = wire::classify_openai_error(head_.status, body_, ways_);
+  auto why = format_.classify(head_.status, body_.view());
   why.retry_after = retry_after(head_, std::chrono::system_clock::now());
   return why;
 }
@@ -64,7 +70,7 @@ error chat_exchange::refusal() const {
 void chat_exchange::end(result<chat::reply> outcome) {
   const auto to = abandon();
   spent_();  // May drop the last reference that others hold; whoever calls us holds one.
-  if (!outcome) outcome = at_.without_secret(std::move(outcome).error());
+  if (!outcome) outcome = at_.without_secrets(std::move(outcome).error());
   to->on_end(std::move(outcome));
 }
 

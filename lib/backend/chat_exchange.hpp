@@ -4,12 +4,14 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/net/body_buffer.hpp>
 #include <evalcore/net/http_client.hpp>
-#include <evalcore/wire/dialect.hpp>
-#include <evalcore/wire/openai_chat.hpp>
 
+#include "backend/chat_codec.hpp"
 #include "backend/endpoint.hpp"
 
 namespace evalcore::backend {
@@ -18,9 +20,13 @@ namespace evalcore::backend {
 /// streams as it was asked to or answers as a whole.
 class chat_exchange final : public net::http_sink {
  public:
-  /// `at` must outlive it. `spent` is called once, before the sink hears of the end: nothing more is read.
-  chat_exchange(const endpoint& at, const wire::dialect& ways, bool stream, std::shared_ptr<sink> to,
+  /// `at` and `format` must outlive it. `spent` is called once, before the sink hears of the end: nothing
+  /// more is read.
+  chat_exchange(const endpoint& at, const chat_codec& format, bool stream, std::shared_ptr<sink> to,
                 std::function<void()> spent);
+
+  /// The fields of the request that the reply is to list.
+  void note_dropped(std::vector<std::string> fields) { dropped_ = std::move(fields); }
 
   /// Says nothing more; gives the sink back, which has not heard of an end (null: it has).
   [[nodiscard]] std::shared_ptr<sink> abandon();
@@ -34,15 +40,16 @@ class chat_exchange final : public net::http_sink {
   void end(result<chat::reply> outcome);
 
   const endpoint& at_;
-  const wire::dialect& ways_;
+  const chat_codec& format_;
   bool stream_;
   std::shared_ptr<sink> to_;  ///< Null once it heard of the end.
   std::function<void()> spent_;
   const instant began_;
   net::http_head head_;
-  wire::openai_chat_stream events_;
-  std::string body_;  ///< Of an answer that is no stream.
+  chat_events events_;
+  net::body_buffer body_;  ///< Of an answer that is no stream.
   chat::timing timing_;
+  std::vector<std::string> dropped_;
 };
 
 }  // namespace evalcore::backend

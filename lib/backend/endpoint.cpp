@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace evalcore::backend {
@@ -20,12 +19,6 @@ std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(blanks);
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-void replace_all(std::string& text, std::string_view what, std::string_view with) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
 }
 
 std::optional<double> number(std::string_view text) {
@@ -74,23 +67,23 @@ net::http_request endpoint::get(std::string_view path) const {
   request.method = "GET";
   request.target = at.path + std::string(path);
   request.headers.emplace_back("Accept", "application/json");
-  if (!secret.empty()) request.headers.emplace_back("Authorization", "Bearer " + secret);
+  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+  if (opened) opened->sign(request);
   return request;
 }
 
 net::http_request endpoint::post(std::string_view path, std::string body) const {
-  auto request = get(path);
-  request.method = "POST";
-  request.headers.emplace_back("Content-Type", "application/json");
+  net::http_request request;
+  request.target = at.path + std::string(path);
+  request.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
+  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
+  if (opened) opened->sign(request);
   request.body = std::move(body);
   return request;
 }
 
-error endpoint::without_secret(error failure) const {
-  if (secret.empty()) return failure;
-  replace_all(failure.message, secret, "[API key]");
-  replace_all(failure.backend_words, secret, "[API key]");
-  return failure;
+error endpoint::without_secrets(error failure) const {
+  return opened ? opened->without_secrets(std::move(failure)) : failure;
 }
 
 result<endpoint> read_endpoint(std::string_view base_url) {
@@ -101,22 +94,7 @@ result<endpoint> read_endpoint(std::string_view base_url) {
                 "the base URL " + url->origin() + url->path + " must not have a query");
   }
   if (url->path.ends_with("/v1")) url->path.resize(url->path.size() - 3);
-  return endpoint{.at = *std::move(url), .secret = {}};
-}
-
-result<std::string> read_api_key(const std::string& variable) {
-  const char* held = std::getenv(variable.c_str());  // NOLINT(concurrency-mt-unsafe)
-  const auto key = trimmed(held == nullptr ? "" : held);
-  if (key.empty()) {
-    return fail(errc::invalid_argument, stage::config,
-                "the environment variable " + variable + " is to hold the API key but is not set");
-  }
-  if (std::ranges::any_of(key, [](char c) { return c < ' ' || c > '~'; })) {
-    return fail(errc::invalid_argument, stage::config,
-                "the API key in the environment variable " + variable +
-                    " holds a line break or another character that no header may hold");
-  }
-  return std::string(key);
+  return endpoint{.at = *std::move(url)};
 }
 
 std::optional<milliseconds> retry_after(const net::http_head& head,

@@ -1,36 +1,38 @@
 #pragma once
 
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/http_client.hpp>
 #include <evalcore/net/url.hpp>
 
+#include "backend/access.hpp"
+
 namespace evalcore::backend {
 
-/// A server that speaks OpenAI's API, and what opens it.
+/// A server that speaks one of the chat APIs, and what opens it.
 struct endpoint {
-  net::url at;         ///< `path` is what stands before /v1.
-  std::string secret;  ///< The API key; empty: none.
+  net::url at;                                               ///< `path` is what stands before /v1.
+  std::shared_ptr<const access> opened;                      ///< Null: nothing but the URL.
+  std::vector<std::pair<std::string, std::string>> headers;  ///< Of the API, in every request.
 
-  /// For messages: never with the key.
+  /// For messages: never with a secret.
   [[nodiscard]] std::string name() const { return at.origin() + at.path; }
   /// `path` begins with '/', for example /v1/models.
   [[nodiscard]] net::http_request get(std::string_view path) const;
   [[nodiscard]] net::http_request post(std::string_view path, std::string body) const;
-  /// Takes the key out of what a server said.
-  [[nodiscard]] error without_secret(error failure) const;
+  /// Takes the secrets out of what a server said.
+  [[nodiscard]] error without_secrets(error failure) const;
 };
 
 /// `base_url` with or without /v1. Errors: invalid_argument.
 [[nodiscard]] result<endpoint> read_endpoint(std::string_view base_url);
-
-/// The key that the environment variable `variable` holds, blanks around it taken off.
-/// Errors: invalid_argument, naming the variable and never its value.
-[[nodiscard]] result<std::string> read_api_key(const std::string& variable);
 
 /// How long a server asks its client to wait: retry-after-ms, or Retry-After in seconds or as a date.
 /// `now` is the time of day. Absent when it does not ask or asks in no known form.

@@ -37,28 +37,36 @@ error unreachable(error failure, const endpoint& at) {
 
 error not_ready(const http_answer& answer, const endpoint& at, std::string_view path,
                 const http_options& how) {
-  auto why = at.without_secret(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
+  auto why = at.without_secrets(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
   why.at = stage::start;
   why.retry_after = retry_after(answer.head, std::chrono::system_clock::now());
   const std::string said = at.name() + " answers HTTP " + std::to_string(answer.head.status);
+  if (answer.head.status == 200) why.code = errc::overloaded;  // It is there, and says that it is not ready.
   if (why.code == errc::auth) {
-    why.message = said + (how.api_key_env.empty() ? "; it wants an API key"
-                                                  : "; it refuses the API key in " + how.api_key_env);
+    const auto source = at.opened->key_source();
+    why.message = said + (source.empty() ? "; it wants an API key" : "; it refuses " + source);
   } else if (why.code == errc::overloaded) {
     why.message = said + ": it is busy or still loading; try again when it is ready";
   } else {
-    why.message = said + " to GET " + std::string(path) + "; is it a server of OpenAI's API?";
+    why.message = said + " to GET " + std::string(path) + "; is it a server of this API?";
   }
   return why;
+}
+
+result<http_answer> fetch(server_link& link, std::string_view path, const http_options& how,
+                          const std::stop_token& stop) {
+  auto request = link.at().get(path);
+  request.deadlines = short_deadlines(how.deadlines);
+  auto answer = link.fetch_and_wait(std::move(request), stop);
+  if (!answer) return unreachable(std::move(answer).error(), link.at());
+  return answer;
 }
 
 /// GET `path`; the body of a 200.
 result<std::string> ask(server_link& link, std::string_view path, const http_options& how,
                         const std::stop_token& stop) {
-  auto request = link.at().get(path);
-  request.deadlines = short_deadlines(how.deadlines);
-  auto answer = link.fetch_and_wait(std::move(request), stop);
-  if (!answer) return unreachable(std::move(answer).error(), link.at());
+  auto answer = fetch(link, path, how, stop);
+  if (!answer) return answer.error();
   if (answer->head.status != 200) return not_ready(*answer, link.at(), path, how);
   return std::move(answer->body);
 }
@@ -76,33 +84,51 @@ result<std::string> only_model(const std::vector<std::string>& listed, const end
               at.name() + " lists " + count + "; name one with --model");
 }
 
-}  // namespace
+result<std::string> find_model(server_link& link, const http_answer& ready, const http_options& how,
+                               const std::stop_token& stop) {
+  const auto list = how.ways->ready.path == models_path && ready.head.status == 200
+                        ? result<std::string>(ready.body)
+                        : ask(link, models_path, how, stop);
+  if (!list) return list.error();
+  const auto ids = read_model_list(*list);
+  if (!ids) return ids.error();
+  return only_model(*ids, link.at());
+}
 
-result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& asked,
-                                                    std::stop_token stop) {
+/// What sets the two kinds of URL apart.
+struct kind {
+  const char* selector;
+  const char* dialect;
+  credentials::placement key;
+  bool messages;
+};
+
+constexpr kind openai{"openai-url", "generic", credentials::placement::bearer, false};
+constexpr kind anthropic{"anthropic-url", "anthropic", credentials::placement::x_api_key, true};
+
+result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& asked, const kind& what,
+                                         const std::stop_token& stop) {
   auto how = asked;
-  if (how.ways == nullptr) how.ways = &wire::dialects().front();
+  if (how.ways == nullptr) how.ways = wire::find_dialect(what.dialect);
   auto at = read_endpoint(how.base_url);
   if (!at) return at.error();
-  if (!how.api_key_env.empty()) {
-    auto key = read_api_key(how.api_key_env);
-    if (!key) return key.error();
-    at->secret = *std::move(key);
-  }
-  auto link = std::make_unique<server_link>(owner, *std::move(at));
+  auto opened = access::open(how.opens, what.key, stop);
+  if (!opened) return opened.error();
+  at->opened = *std::move(opened);
+  if (what.messages) at->headers = {{"anthropic-version", std::string(wire::name(how.version))}};
+  auto link = std::make_unique<server_link>(owner, *std::move(at), how.tls);
 
-  const auto ready = ask(*link, how.ways->ready_path, how, stop);
+  const auto ready = fetch(*link, how.ways->ready.path, how, stop);
   if (!ready) return ready.error();
+  if (!wire::says_ready(*how.ways, ready->head.status, ready->body)) {
+    return not_ready(*ready, link->at(), how.ways->ready.path, how);
+  }
   info about;
-  about.selector = "openai-url";
+  about.selector = what.selector;
   about.dialect = how.ways->name;
-  about.model = how.model;
+  about.model = how.model.empty() ? how.ways->start.sent_model : how.model;
   if (about.model.empty()) {
-    const auto list = how.ways->ready_path == models_path ? ready : ask(*link, models_path, how, stop);
-    if (!list) return list.error();
-    const auto ids = read_model_list(*list);
-    if (!ids) return ids.error();
-    auto model = only_model(*ids, link->at());
+    auto model = find_model(*link, *ready, how, stop);
     if (!model) return model.error();
     about.model = *std::move(model);
   }
@@ -112,8 +138,24 @@ result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http
     if (!props) return props.error();
     if (auto read = read_props(*props, about); !read) return read.error();
   }
-  const http_chat_options ways{.ways = how.ways, .deadlines = how.deadlines, .stream = how.stream};
+  http_chat_options ways;
+  ways.ways = how.ways;
+  if (what.messages) ways.messages = how.version;
+  ways.deadlines = how.deadlines;
+  ways.stream = how.stream;
   return std::unique_ptr<backend>(std::make_unique<http_chat>(std::move(link), ways, std::move(about)));
+}
+
+}  // namespace
+
+result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& how,
+                                                    std::stop_token stop) {
+  return connect(owner, how, openai, stop);
+}
+
+result<std::unique_ptr<backend>> connect_anthropic_url(net::loop& owner, const http_options& how,
+                                                       std::stop_token stop) {
+  return connect(owner, how, anthropic, stop);
 }
 
 }  // namespace evalcore::backend

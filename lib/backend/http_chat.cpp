@@ -9,9 +9,19 @@
 namespace evalcore::backend {
 namespace {
 
-constexpr const char* chat_path = "/v1/chat/completions";
+ability known(bool yes) { return yes ? ability::yes : ability::no; }
 
-ability yes_or(bool yes, ability otherwise) { return yes ? ability::yes : otherwise; }
+ability known(wire::trait of) {
+  switch (of) {
+    case wire::trait::yes:
+      return ability::yes;
+    case wire::trait::no:
+      return ability::no;
+    case wire::trait::unknown:
+      break;
+  }
+  return ability::unknown;
+}
 
 /// A name that no other client of the same server uses.
 std::string private_name() {
@@ -43,7 +53,11 @@ result<std::vector<token>> read_tokens(std::string_view body) {
 }  // namespace
 
 http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about)
-    : link_(std::move(link)), how_(how), info_(std::move(about)), slot_file_(private_name()) {}
+    : link_(std::move(link)),
+      how_(std::move(how)),
+      format_(*how_.ways, how_.messages),
+      info_(std::move(about)),
+      slot_file_(private_name()) {}
 
 // Open requests end in `closed` here, while all that their ends touch is alive.
 http_chat::~http_chat() {
@@ -52,30 +66,34 @@ http_chat::~http_chat() {
 
 capabilities http_chat::can() const {
   const auto& ways = *how_.ways;
+  const bool pins = ways.slot_pinning && !how_.messages;  // Anthropic's format has no place for a slot.
   return {
-      .tokenize = yes_or(ways.tokenizes, ability::no),
-      .slot_pinning = yes_or(ways.slot_pinning, ability::no),
-      .share_prefix = ways.slot_save_restore ? how_.share_prefix : ability::no,
+      .tokenize = known(ways.tokenizes),
+      .slot_pinning = known(pins),
+      .share_prefix = pins && ways.slot_save_restore ? how_.share_prefix : ability::no,
       .tools = ability::unknown,
-      .cached_tokens = yes_or(ways.reports_cached_tokens, ability::unknown),
+      .cached_tokens = known(ways.reports_cached_tokens),
   };
 }
 
-std::string http_chat::encode(const chat::request& request, bool stream) const {
-  if (!request.model.empty() || info_.model.empty()) {
-    return wire::encode_openai_chat(request, *how_.ways, stream);
-  }
-  auto named = request;
-  named.model = info_.model;
-  return wire::encode_openai_chat(named, *how_.ways, stream);
+chat::request http_chat::named(const chat::request& request) const {
+  auto copy = request;
+  if (copy.model.empty()) copy.model = how_.sent_model.empty() ? info_.model : how_.sent_model;
+  return copy;
 }
 
 ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
   const ticket which = next_++;
+  auto written = format_.encode(named(request), how_.stream);
+  if (!written) {
+    link_->loop().post([to = std::move(to), why = written.error()] { to->on_end(why); });
+    return which;
+  }
   auto& one = open_[which];
-  one.state = std::make_shared<chat_exchange>(link_->at(), *how_.ways, how_.stream, std::move(to),
+  one.state = std::make_shared<chat_exchange>(link_->at(), format_, how_.stream, std::move(to),
                                               [this, which] { drop(which); });
-  auto message = link_->at().post(chat_path, encode(request, how_.stream));
+  one.state->note_dropped(std::move(written->dropped));
+  auto message = link_->at().post(format_.path(), std::move(written->body));
   message.deadlines = how_.deadlines;
   one.exchange = link_->start(std::move(message), one.state);
   return which;
@@ -102,15 +120,17 @@ void http_chat::call(const char* path, std::string body, std::function<void(resu
   link_->fetch(std::move(message), [this, done = std::move(done)](result<http_answer> answer) {
     if (!answer) return done(std::move(answer).error());
     if (answer->head.status == 200) return done(std::move(answer->body));
-    auto why = wire::classify_openai_error(answer->head.status, answer->body, *how_.ways);
+    auto why = format_.classify(answer->head.status, answer->body);
     why.retry_after = retry_after(answer->head, std::chrono::system_clock::now());
-    done(link_ ? link_->at().without_secret(std::move(why)) : std::move(why));
+    done(link_ ? link_->at().without_secrets(std::move(why)) : std::move(why));
   });
 }
 
 void http_chat::render(const chat::request& request, std::function<void(result<std::string>)> done) {
   // The very body of the chat request: what shapes the prompt there shapes it here.
-  call("/apply-template", encode(request, false), [done = std::move(done)](result<std::string> body) {
+  auto written = wire::encode_openai_chat(named(request), *how_.ways, false);
+  if (!written) return done(std::move(written).error());
+  call("/apply-template", std::move(written->body), [done = std::move(done)](result<std::string> body) {
     if (!body) return done(std::move(body).error());
     const auto answer = json::parse(*body);
     const auto* prompt = answer ? answer->find("prompt") : nullptr;
@@ -166,9 +186,11 @@ void http_chat::restore(std::vector<std::uint32_t> into, std::size_t at, const s
 void http_chat::count_prompt(const chat::request& request, std::function<void(result<std::string>)> done) {
   auto small = request;
   small.params.max_tokens = 1;
-  call(chat_path, encode(small, false), [this, done = std::move(done)](result<std::string> body) {
+  auto written = format_.encode(named(small), false);
+  if (!written) return done(std::move(written).error());
+  call(format_.path(), std::move(written->body), [this, done = std::move(done)](result<std::string> body) {
     if (!body) return done(std::move(body).error());
-    const auto reply = wire::decode_openai_chat(*body, *how_.ways);
+    const auto reply = format_.decode(*body);
     if (!reply) return done(reply.error());
     if (!reply->usage.prompt_tokens) {
       return done(fail(errc::unsupported, stage::decode,

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include <evalcore/net/http_client.hpp>
 #include <evalcore/wire/dialect.hpp>
 
+#include "backend/chat_codec.hpp"
 #include "backend/chat_exchange.hpp"
 #include "backend/server_link.hpp"
 
@@ -16,12 +18,15 @@ namespace evalcore::backend {
 
 struct http_chat_options {
   const wire::dialect* ways = nullptr;  ///< Not null.
-  net::deadlines deadlines;             ///< Of each request.
+  /// Speak Anthropic's messages in this version; absent: OpenAI's chat completions.
+  std::optional<wire::anthropic_version> messages = {};
+  net::deadlines deadlines;  ///< Of each request.
   bool stream = true;
+  std::string sent_model = {};              ///< The model's name in requests that name none; empty: info's.
   ability share_prefix = ability::unknown;  ///< Whether the server was started with a folder for saved slots.
 };
 
-/// Chat completions over HTTP, after a dialect. The server is known to be there.
+/// A chat API over HTTP, after a dialect. The server is known to be there.
 class http_chat final : public backend {
  public:
   http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about);
@@ -42,7 +47,8 @@ class http_chat final : public backend {
     std::shared_ptr<chat_exchange> state;
   };
 
-  [[nodiscard]] std::string encode(const chat::request& request, bool stream) const;
+  /// The same request with the model's name in it.
+  [[nodiscard]] chat::request named(const chat::request& request) const;
   /// The body of a 200; any other status is its error.
   void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
   void render(const chat::request& request, std::function<void(result<std::string>)> done);
@@ -53,6 +59,7 @@ class http_chat final : public backend {
 
   std::unique_ptr<server_link> link_;
   const http_chat_options how_;
+  const chat_codec format_;
   const info info_;
   const std::string slot_file_;  ///< Its beginning: the name belongs to this object alone.
   std::map<ticket, under_way> open_;

@@ -1,7 +1,5 @@
 #include <evalcore/backend/process.hpp>
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,7 +13,7 @@
 
 #include <evalcore/base/limits.hpp>
 
-extern char** environ;
+#include "backend/spawn.hpp"
 
 namespace evalcore::backend {
 namespace {
@@ -23,90 +21,6 @@ namespace {
 // Runs in the child's group and ends it when its own standard input closes, that is, when this process is
 // gone by whatever way.
 constexpr const char* guard_script = "read -r nothing; kill -KILL 0";
-
-class descriptor {
- public:
-  descriptor() = default;
-  explicit descriptor(int number) : number_(number) {}
-  descriptor(descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  descriptor& operator=(descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-  ~descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  [[nodiscard]] int get() const noexcept { return number_; }
-  void close() { descriptor gone(std::exchange(number_, -1)); }
-
- private:
-  int number_ = -1;
-};
-
-struct pipe_pair {
-  descriptor read;
-  descriptor write;
-};
-
-/// Both ends are closed by exec, so that no other child inherits them.
-result<pipe_pair> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail(errc::internal, stage::start, "cannot make a pipe");
-  return pipe_pair{descriptor(ends[0]), descriptor(ends[1])};
-}
-
-struct spawn_plan {
-  std::string program;
-  std::vector<std::string> arguments;
-  int input = -1;   ///< -1: /dev/null.
-  int output = -1;  ///< Standard output and error; -1: /dev/null.
-  pid_t group = 0;  ///< 0: a new one.
-};
-
-/// The child's pid, or a negative errno.
-pid_t spawn(const spawn_plan& plan) {
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  if (plan.input >= 0) {
-    posix_spawn_file_actions_adddup2(&files, plan.input, 0);
-  } else {
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  }
-  if (plan.output >= 0) {
-    posix_spawn_file_actions_adddup2(&files, plan.output, 1);
-  } else {
-    posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-  }
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
-#ifdef __GLIBC__
-  posix_spawn_file_actions_addclosefrom_np(&files, 3);
-#endif
-
-  // The host may block or ignore signals; a child that inherited that could not be ended by SIGTERM.
-  sigset_t none;
-  sigset_t usual;
-  sigemptyset(&none);
-  sigemptyset(&usual);
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD}) sigaddset(&usual, number);
-  posix_spawnattr_t ways;
-  posix_spawnattr_init(&ways);
-  posix_spawnattr_setflags(&ways, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  posix_spawnattr_setpgroup(&ways, plan.group);
-  posix_spawnattr_setsigmask(&ways, &none);
-  posix_spawnattr_setsigdefault(&ways, &usual);
-
-  std::vector<std::string> words{plan.program};
-  words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
-  std::vector<char*> argv;
-  for (auto& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-
-  pid_t pid = -1;
-  const int wrong = ::posix_spawn(&pid, plan.program.c_str(), &files, &ways, argv.data(), environ);
-  posix_spawnattr_destroy(&ways);
-  posix_spawn_file_actions_destroy(&files);
-  return wrong == 0 ? pid : -wrong;
-}
 
 exit_status status_from(const siginfo_t& facts) {
   if (facts.si_code == CLD_EXITED) return {.code = facts.si_status, .signal = 0};

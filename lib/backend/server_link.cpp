@@ -31,8 +31,10 @@ class collecting_sink final : public net::http_sink {
 
 }  // namespace
 
-server_link::server_link(net::loop& owner, endpoint at) : loop_(owner), at_(std::move(at)) {
-  loop_.run_and_wait([this] { client_ = std::make_unique<net::http_client>(loop_, at_.at); });
+server_link::server_link(net::loop& owner, endpoint at, const net::tls_options& tls)
+    : loop_(owner), at_(std::move(at)) {
+  loop_.run_and_wait(
+      [&] { client_ = std::make_unique<net::http_client>(loop_, at_.at, net::http_limits{}, tls); });
 }
 
 server_link::~server_link() {

@@ -8,6 +8,7 @@
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/http_client.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/net/tls_options.hpp>
 
 #include "backend/endpoint.hpp"
 
@@ -22,7 +23,7 @@ struct http_answer {
 /// An HTTP client for one endpoint that may be made and destroyed on any thread.
 class server_link {
  public:
-  server_link(net::loop& owner, endpoint at);
+  server_link(net::loop& owner, endpoint at, const net::tls_options& tls = {});
   ~server_link();
   server_link(const server_link&) = delete;
   server_link& operator=(const server_link&) = delete;

@@ -69,6 +69,11 @@ request with_tools_as_text(const request& original) {
   if (original.tools.empty()) return original;
   request changed = original;
   changed.tools.clear();
+  changed.tool_choice.reset();
+  changed.parallel_tool_calls.reset();
+  auto& ends = changed.hints.breakpoints;
+  ends.after_system = ends.after_system || ends.after_tools;
+  ends.after_tools = false;
   for (auto& turn : changed.messages) turn = as_text(std::move(turn));
 
   std::string block = render_tool_block(original.tools);
@@ -79,6 +84,7 @@ request with_tools_as_text(const request& original) {
     message system;
     system.who = role::system;
     turns.insert(turns.begin(), std::move(system));
+    for (auto& index : ends.after_messages) ++index;
   }
   std::string& own = turns.front().text;
   if (!own.empty()) own.insert(0, "\n\n");

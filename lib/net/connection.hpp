@@ -1,53 +1,73 @@
 #pragma once
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/ssl/stream.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <evalcore/base/clock.hpp>
 
+#include "net/dialer.hpp"
+#include "net/tls.hpp"
+
 namespace evalcore::net {
 
-/// One socket to the origin. The only place that knows what carries the bytes: a TLS stream belongs around
-/// `socket_` here, its handshake after connect().
+/// One connection to the origin. The only place that knows what carries the bytes: a socket, or a TLS
+/// stream around it once secure() was called.
 class connection {
  public:
   using error_code = boost::system::error_code;
-  using endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
-  explicit connection(boost::asio::io_context& context) : socket_(context), idle_timer_(context) {}
+  explicit connection(boost::asio::io_context& context)
+      : context_(context), socket_(context), idle_timer_(context) {}
 
-  /// Tries the endpoints in order. Here and below, `done` must hold the connection.
+  /// Connects to the first of the addresses that answers. Here and below, `done` must hold the connection.
   template <class Done>
-  void connect(const endpoints& to, Done done) {
-    boost::asio::async_connect(socket_, to, [this, done](const error_code& why, const auto&) mutable {
-      if (!why) {
-        // A request goes out in one piece: waiting to fill a segment would only delay its end.
-        error_code ignored;
-        socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-      }
-      done(why);
-    });
+  void connect(const dialer::endpoints& to, Done done) {
+    dialer_ = std::make_shared<dialer>(
+        context_, to, [this, done](const error_code& why, dialer::tcp::socket winner) mutable {
+          const auto finished = std::exchange(dialer_, nullptr);
+          if (!why) take(std::move(winner));
+          done(why);
+        });
+    dialer_->begin();
+  }
+
+  /// TLS from here on. Takes the session over.
+  template <class Done>
+  void secure(ssl_st* session, Done done) {
+    tls_.emplace(socket_, session);
+    tls_->async_handshake(boost::asio::ssl::stream_base::client, std::move(done));
+  }
+
+  /// Null without TLS.
+  [[nodiscard]] ssl_st* session() { return tls_ ? tls_->native_handle() : nullptr; }
+  /// Where it leads, while it is connected.
+  [[nodiscard]] dialer::tcp::endpoint peer() const {
+    error_code ignored;
+    return socket_.remote_endpoint(ignored);
   }
 
   template <class Done>
   void write_some(std::string_view bytes, Done done) {
-    socket_.async_write_some(boost::asio::buffer(bytes.data(), bytes.size()), std::move(done));
+    const auto piece = boost::asio::buffer(bytes.data(), bytes.size());
+    if (tls_) return tls_->async_write_some(piece, std::move(done));
+    socket_.async_write_some(piece, std::move(done));
   }
 
   /// `done(error, bytes)`; the bytes are valid until the next read.
   template <class Done>
   void read_some(Done done) {
-    socket_.async_read_some(boost::asio::buffer(buffer_),
-                            [this, done](const error_code& why, std::size_t n) mutable {
-                              done(why, std::string_view(buffer_.data(), n));
-                            });
+    auto taken = [this, done](const error_code& why, std::size_t n) mutable {
+      done(why, std::string_view(buffer_.data(), n));
+    };
+    if (tls_) return tls_->async_read_some(boost::asio::buffer(buffer_), std::move(taken));
+    socket_.async_read_some(boost::asio::buffer(buffer_), std::move(taken));
   }
 
   /// Calls `unfit` once if, before leave_idle(), the server closes, sends something, or `life` is over.
@@ -57,7 +77,7 @@ class connection {
     auto ended = [this, turn, unfit](const error_code& why) mutable {
       if (!why && turn == turn_) unfit();
     };
-    socket_.async_wait(boost::asio::ip::tcp::socket::wait_read, ended);
+    socket_.async_wait(dialer::tcp::socket::wait_read, ended);
     idle_timer_.expires_after(life);
     idle_timer_.async_wait(ended);
   }
@@ -70,18 +90,30 @@ class connection {
     error_code why;
     socket_.non_blocking(true, why);
     socket_.receive(boost::asio::buffer(&byte, 1), boost::asio::socket_base::message_peek, why);
-    return why == boost::asio::error::would_block;
+    return why == boost::asio::error::would_block && (!tls_ || nothing_pending(tls_->native_handle()));
   }
 
+  /// Without TLS's goodbye: it would have to be waited for, and answers prove their end by their framing.
   void close() {
     ++turn_;
     idle_timer_.cancel();
+    if (dialer_) dialer_->stop();
     error_code ignored;
     socket_.close(ignored);
   }
 
  private:
-  boost::asio::ip::tcp::socket socket_;
+  void take(dialer::tcp::socket winner) {
+    socket_ = std::move(winner);
+    // A request goes out in one piece: waiting to fill a segment would only delay its end.
+    error_code ignored;
+    socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+  }
+
+  boost::asio::io_context& context_;
+  dialer::tcp::socket socket_;
+  std::optional<boost::asio::ssl::stream<dialer::tcp::socket&>> tls_;
+  std::shared_ptr<dialer> dialer_;
   boost::asio::steady_timer idle_timer_;
   std::uint64_t turn_ = 0;  ///< Tells a late word about an earlier idle time from one about this.
   std::array<char, std::size_t{16} * 1024> buffer_;

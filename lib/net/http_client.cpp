@@ -3,6 +3,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "net/loop_impl.hpp"
 #include "net/reply_parser.hpp"
 #include "net/request_text.hpp"
+#include "net/tls.hpp"
 
 namespace evalcore::net {
 namespace {
@@ -58,6 +60,22 @@ struct exchange final : reply_events {
   std::optional<instant> timer_set_to;
 };
 
+bool could_not_connect(const result<void>& outcome) {
+  return !outcome && outcome.error().at == stage::connect && retryable(outcome.error().code);
+}
+
+dialer::endpoints in_dial_order(const tcp::resolver::results_type& found) {
+  dialer::endpoints listed;
+  std::vector<bool> version_six;
+  for (const auto& entry : found) {
+    listed.push_back(entry.endpoint());
+    version_six.push_back(entry.endpoint().address().is_v6());
+  }
+  dialer::endpoints ordered;
+  for (const auto index : dial_order(version_six)) ordered.push_back(listed[index]);
+  return ordered;
+}
+
 using exchange_ptr = std::shared_ptr<exchange>;
 using connection_ptr = std::shared_ptr<connection>;
 
@@ -66,7 +84,7 @@ using connection_ptr = std::shared_ptr<connection>;
 /// A handler holds this state, its exchange and its connection, and does nothing once the exchange has
 /// ended or has moved to another connection.
 struct http_client::impl : std::enable_shared_from_this<impl> {
-  impl(loop& owner, url server, const http_limits& limits)
+  impl(loop& owner, url server, const http_limits& limits, const tls_options& how)
       : context(owner.native().context),
         origin(std::move(server)),
         peer(origin.host_and_port()),
@@ -74,7 +92,9 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
         resolver(context) {
     error_code not_numeric;
     const auto address = boost::asio::ip::make_address(origin.host, not_numeric);
-    if (!not_numeric) addresses.emplace_back(address, origin.port);
+    numeric_host = !not_numeric;
+    if (numeric_host) addresses.emplace_back(address, origin.port);
+    if (origin.tls) tls = tls_client::create(how, origin);
   }
 
   boost::asio::io_context& context;
@@ -82,7 +102,9 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   const std::string peer;
   const http_limits bounds;
   tcp::resolver resolver;
-  connection::endpoints addresses;  ///< Empty until resolved.
+  std::optional<result<tls_client>> tls;  ///< For an https origin.
+  bool numeric_host = false;
+  dialer::endpoints addresses;  ///< Empty until resolved, and again once none could be connected to.
   std::vector<exchange_ptr> waiting_for_addresses;
   std::map<exchange_id, exchange_ptr> open;  ///< Until the sink has heard the end.
   std::vector<connection_ptr> idle;          ///< The most recently used last.
@@ -118,10 +140,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
 
  private:
   void begin(const exchange_ptr& one, const http_request& request) {
-    if (origin.tls) {
-      return give_up(one,
-                     fail(errc::unsupported, stage::connect, "this build has no https: " + origin.origin()));
-    }
+    if (tls && !*tls) return give_up(one, tls->error());
     auto text = request_text(origin, request);
     if (!text) return give_up(one, std::move(text).error());
     one->text = *std::move(text);
@@ -158,6 +177,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   /// Gives back what an ended exchange holds, before its sink hears of the end and may start the next.
   void release(exchange& one) {
     one.timer.cancel();
+    if (!numeric_host && could_not_connect(one.machine.outcome())) addresses.clear();
     const connection_ptr link = std::exchange(one.link, nullptr);
     if (!link) return;
     const auto life = one.machine.keep_for();
@@ -191,7 +211,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     resolver.async_resolve(
         origin.host, std::to_string(origin.port), tcp::resolver::numeric_service,
         [self = shared_from_this()](const error_code& why, const tcp::resolver::results_type& found) {
-          for (const auto& entry : found) self->addresses.push_back(entry.endpoint());
+          self->addresses = in_dial_order(found);
           for (const auto& one : std::exchange(self->waiting_for_addresses, {})) {
             if (one->machine.ended()) continue;
             if (!self->addresses.empty()) {
@@ -208,9 +228,34 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     one->link = std::make_shared<connection>(context);
     one->link->connect(addresses, [self = shared_from_this(), one, link = one->link](const error_code& why) {
       if (one->link != link) return;
+      if (why) {
+        return self->give_up(one, fail(errc::transport, stage::connect,
+                                       "cannot connect to " + self->peer + ": " + words_of(why)));
+      }
+      self->prefer(link->peer());
+      if (self->tls) return self->secure(one);
+      self->perform(one, one->machine.connected(clock_now()));
+    });
+  }
+
+  /// The address that answered is tried first from now on: a dead one before it costs its time once.
+  void prefer(const tcp::endpoint& answered) {
+    const auto found = std::find(addresses.begin(), addresses.end(), answered);
+    if (found != addresses.end()) std::rotate(addresses.begin(), found, found + 1);
+  }
+
+  void secure(const exchange_ptr& one) {
+    ssl_st* session = (*tls)->open_session();
+    if (session == nullptr) {
+      return give_up(one, fail(errc::no_memory, stage::connect, "no memory for a TLS connection"));
+    }
+    one->link->secure(session, [self = shared_from_this(), one, link = one->link](const error_code& why) {
+      if (one->link != link) return;
       if (!why) return self->perform(one, one->machine.connected(clock_now()));
-      self->give_up(one, fail(errc::transport, stage::connect,
-                              "cannot connect to " + self->peer + " : " + words_of(why)));
+      const bool from_openssl = why.category() == boost::asio::error::get_ssl_category();
+      const auto reason = from_openssl ? static_cast<unsigned long>(why.value()) : 0UL;
+      self->give_up(one,
+                    fail(errc::transport, stage::connect, (*self->tls)->refusal(link->session(), reason)));
     });
   }
 
@@ -245,13 +290,19 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
 
   void take(const exchange_ptr& one, const error_code& why, std::string_view bytes) {
     one->read_at = clock_now();
-    if (why && why != boost::asio::error::eof) {
+    // TLS without its goodbye: whoever sits in between may have cut it.
+    const bool cut = why == boost::asio::ssl::error::stream_truncated;
+    if (why && why != boost::asio::error::eof && !cut) {
       return give_up(
           one, fail(errc::transport, stage::none, "the connection to " + peer + " broke: " + words_of(why)));
     }
     if (!why) one->machine.received(one->read_at);
     auto outcome = why ? one->parser->finish() : one->parser->feed(bytes);
     if (one->machine.ended()) return;  // The sink cancelled.
+    if (cut && outcome) {
+      outcome = fail(errc::truncated, stage::body,
+                     "the server broke the TLS connection off, so the answer may lack its end");
+    }
     if (!outcome) {
       error failure = std::move(outcome).error();
       failure.message = peer + ": " + failure.message;
@@ -279,8 +330,8 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 };
 
-http_client::http_client(loop& owner, url origin, http_limits bounds)
-    : impl_(std::make_shared<impl>(owner, std::move(origin), bounds)) {}
+http_client::http_client(loop& owner, url origin, http_limits bounds, const tls_options& tls)
+    : impl_(std::make_shared<impl>(owner, std::move(origin), bounds, tls)) {}
 
 http_client::~http_client() { impl_->shut_down(); }
 

@@ -34,6 +34,7 @@ class message final : public http::basic_parser<false> {
         std::min<std::uint64_t>(bounds.header_bytes, std::numeric_limits<std::uint32_t>::max())));
   }
 
+  [[nodiscard]] bool refused_for_encoding() const { return in_body_ && encoded_ && head_.status < 300; }
   [[nodiscard]] bool informational() const { return head_.status / 100 == 1; }
   [[nodiscard]] const http_head& head() const { return head_; }
   [[nodiscard]] std::uint64_t header_bytes() const { return header_bytes_; }
@@ -54,15 +55,24 @@ class message final : public http::basic_parser<false> {
     if (field == http::field::transfer_encoding && !equal_without_case(value, "chunked")) {
       failure = http::error::bad_transfer_encoding;
     }
+    if (field == http::field::content_encoding && !value.empty() && !equal_without_case(value, "identity")) {
+      encoded_ = true;
+    }
     if (!failure && !in_body_) head_.headers.emplace_back(std::string(name), std::string(value));
   }
-  void on_header_impl(error_code&) override {
+  void on_header_impl(error_code& failure) override {
     in_body_ = true;
-    if (!informational()) to_.on_head(head_);
+    if (informational()) return;
+    // A refusal is told by its status, whatever its words; anything else would be lost in the bytes.
+    if (encoded_ && head_.status < 300) {
+      failure = http::error::bad_value;
+      return;
+    }
+    to_.on_head(head_);
   }
   void on_body_init_impl(const boost::optional<std::uint64_t>&, error_code&) override {}
   std::size_t on_body_impl(text body, error_code&) override {
-    if (!body.empty()) to_.on_body(body);
+    if (!body.empty() && !encoded_) to_.on_body(body);
     return body.size();
   }
   void on_chunk_header_impl(std::uint64_t size, text extensions, error_code& failure) override {
@@ -87,6 +97,7 @@ class message final : public http::basic_parser<false> {
   std::uint64_t header_count_ = 0;
   std::uint64_t chunk_left_ = 0;
   bool in_body_ = false;
+  bool encoded_ = false;
 };
 
 }  // namespace
@@ -114,6 +125,11 @@ struct reply_parser::impl {
     if (why == http::error::body_limit) {
       return fail(errc::bad_reply, at,
                   "the answer's body exceeds " + std::to_string(bounds.body_bytes) + " bytes");
+    }
+    if (current->refused_for_encoding()) {
+      return fail(errc::bad_reply, at,
+                  "the answer is compressed, though it was asked for as it is; switch compression off in the "
+                  "server or in the proxy before it");
     }
     return fail(errc::bad_reply, at, "the answer is not valid HTTP/1.1: " + why.message());
   }

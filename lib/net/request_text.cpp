@@ -16,8 +16,8 @@ bool token_character(char c) {
 
 /// Headers that say where the request ends or where it goes: the client's own.
 bool reserved(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> names{"host",    "content-length", "transfer-encoding",
-                                                         "trailer", "connection",     "upgrade"};
+  static constexpr std::array<std::string_view, 7> names{
+      "host", "content-length", "transfer-encoding", "trailer", "connection", "upgrade", "accept-encoding"};
   return std::any_of(names.begin(), names.end(),
                      [&](std::string_view held) { return equal_without_case(held, name); });
 }
@@ -47,6 +47,8 @@ result<std::string> request_text(const url& origin, const http_request& request)
   const bool usual_port = origin.port == (origin.tls ? 443 : 80);
   const std::string named = origin.host_and_port();
   out.append("Host: ").append(usual_port ? named.substr(0, named.rfind(':')) : named).append("\r\n");
+  // A score must not hang on a decompressor, nor its memory on how far a server's bytes swell.
+  out.append("Accept-Encoding: identity\r\n");
   for (const auto& [name, value] : request.headers) {
     if (name.empty() || !std::all_of(name.begin(), name.end(), token_character)) {
       return refuse("a header's name holds a character that header names do not have");

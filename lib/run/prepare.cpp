@@ -47,10 +47,6 @@ result<chat::request> prepare(const item& one, const request_options& how) {
   return request;
 }
 
-std::string canonical_text(const chat::request& request) {
-  chat::request bare = request;
-  bare.hints = {};
-  return wire::encode_openai_chat(bare, wire::dialects().front(), false);
-}
+std::string canonical_text(const chat::request& request) { return wire::identity_text(request); }
 
 }  // namespace evalcore::run

@@ -39,6 +39,98 @@ std::optional<chat::finish_reason> finish_from(std::string_view text) {
   return std::nullopt;
 }
 
+// What came into the format later stands only where there is something to say, so that older rows read.
+void optional_text(json::writer& out, std::string_view key, const std::string& value) {
+  if (!value.empty()) out.key(key).string(value);
+}
+
+std::string optional_text_of(const json::value& from, std::string_view key) {
+  const auto* found = from.find(key);
+  const auto* text = found != nullptr ? found->if_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+const json::array& optional_list(const json::value& from, std::string_view key) {
+  static const json::array none;
+  const auto* found = from.find(key);
+  const auto* list = found != nullptr ? found->if_array() : nullptr;
+  return list != nullptr ? *list : none;
+}
+
+void put_thinking(json::writer& out, const std::vector<chat::thinking_block>& blocks) {
+  if (blocks.empty()) return;
+  out.key("thinking").begin_array();
+  for (const auto& one : blocks) {
+    out.begin_object();
+    optional_text(out, "text", one.text);
+    optional_text(out, "signature", one.signature);
+    optional_text(out, "redacted", one.redacted);
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void put_token(json::writer& out, const chat::token_choice& one) {
+  out.key("token").string(one.token);
+  if (one.logprob) out.key("logprob").number(*one.logprob);
+  if (!one.bytes) return;
+  // A token may hold a part of a character, which is no text.
+  out.key("bytes").begin_array();
+  for (const char byte : *one.bytes) out.number(std::int64_t{static_cast<unsigned char>(byte)});
+  out.end_array();
+}
+
+chat::token_choice token_of(const json::value& from) {
+  chat::token_choice out;
+  out.token = optional_text_of(from, "token");
+  double number = 0;
+  if (const auto* held = from.find("logprob")) {
+    if (const auto* logprob = held->as_double(number)) out.logprob = *logprob;
+  }
+  if (from.find("bytes") != nullptr) {
+    out.bytes.emplace();
+    for (const auto& byte : optional_list(from, "bytes")) {
+      if (const auto* code = byte.if_int()) *out.bytes += static_cast<char>(*code);
+    }
+  }
+  return out;
+}
+
+void put_logprobs(json::writer& out, const std::vector<chat::token_logprob>& tokens) {
+  if (tokens.empty()) return;
+  out.key("logprobs").begin_array();
+  for (const auto& one : tokens) {
+    out.begin_object();
+    put_token(out, one);
+    if (!one.top.empty()) {
+      out.key("top").begin_array();
+      for (const auto& other : one.top) {
+        out.begin_object();
+        put_token(out, other);
+        out.end_object();
+      }
+      out.end_array();
+    }
+    out.end_object();
+  }
+  out.end_array();
+}
+
+void read_later_fields(const json::value& root, chat::reply& into) {
+  into.stop_string = optional_text_of(root, "stop_string");
+  into.refusal = optional_text_of(root, "refusal");
+  for (const auto& one : optional_list(root, "thinking")) {
+    into.thinking.push_back({.text = optional_text_of(one, "text"),
+                             .signature = optional_text_of(one, "signature"),
+                             .redacted = optional_text_of(one, "redacted")});
+  }
+  for (const auto& one : optional_list(root, "logprobs")) {
+    auto& token = into.logprobs.emplace_back();
+    static_cast<chat::token_choice&>(token) = token_of(one);
+    for (const auto& other : optional_list(one, "top")) token.top.push_back(token_of(other));
+  }
+}
+
 /// Reads members and remembers whether one was missing or of another kind.
 class reader {
  public:
@@ -89,7 +181,12 @@ std::string encode_reply(const chat::reply& reply) {
   span(out, "total_ns", reply.timing.total);
   out.end_object().key("dropped").begin_array();
   for (const auto& field : reply.dropped) out.string(field);
-  out.end_array().end_object();
+  out.end_array();
+  optional_text(out, "stop_string", reply.stop_string);
+  optional_text(out, "refusal", reply.refusal);
+  put_thinking(out, reply.thinking);
+  put_logprobs(out, reply.logprobs);
+  out.end_object();
   return out.take();
 }
 
@@ -119,6 +216,7 @@ result<chat::reply> decode_reply(std::string_view text) {
   for (const auto& field : read.list(root, "dropped")) {
     if (const auto* name = field.if_string()) out.dropped.push_back(*name);
   }
+  read_later_fields(root, out);
   if (!read.whole() || !finish) return fail(errc::bad_reply, stage::store, "a field of the reply is missing");
   return out;
 }

@@ -1,24 +1,59 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
+#include "wire/encode_parts.hpp"
+
 namespace evalcore::wire {
 namespace {
 
-void put_content(json::writer& out, const chat::message& turn) {
-  out.key("content");
+/// Writes one request, and notes what the server does not honour.
+class chat_body {
+ public:
+  chat_body(const chat::request& request, const dialect& ways) : request_(request), ways_(ways) {}
+
+  void put(bool stream);
+  [[nodiscard]] encoded take() { return {out_.take(), dropped_.take()}; }
+
+ private:
+  /// Whether to write `field`; where it is ignored, it is noted.
+  bool honoured(std::string_view field) {
+    if (!ignored(ways_, route::chat, field)) return true;
+    dropped_.add(field);
+    return false;
+  }
+
+  void put_content(const chat::message& turn);
+  void put_reasoning(const chat::message& turn);
+  void put_message(const chat::message& turn);
+  void put_tools();
+  void put_tool_choice();
+  void put_sampling();
+  void put_format();
+  void put_logprobs(bool stream);
+  void put_thinking();
+  void put_hints();
+
+  const chat::request& request_;
+  const dialect& ways_;
+  json::writer out_;
+  drop_list dropped_;
+};
+
+void chat_body::put_content(const chat::message& turn) {
+  out_.key("content");
   if (turn.image_urls.empty()) {
-    out.string(turn.text);
+    out_.string(turn.text);
     return;
   }
-  out.begin_array();
+  out_.begin_array();
   if (!turn.text.empty()) {
-    out.begin_object().key("type").string("text").key("text").string(turn.text).end_object();
+    out_.begin_object().key("type").string("text").key("text").string(turn.text).end_object();
   }
   for (const auto& url : turn.image_urls) {
-    out.begin_object().key("type").string("image_url").key("image_url");
-    out.begin_object().key("url").string(url).end_object().end_object();
+    out_.begin_object().key("type").string("image_url").key("image_url");
+    out_.begin_object().key("url").string(url).end_object().end_object();
   }
-  out.end_array();
+  out_.end_array();
 }
 
 void put_call(json::writer& out, const chat::tool_call& call) {
@@ -29,62 +64,203 @@ void put_call(json::writer& out, const chat::tool_call& call) {
   out.end_object();
 }
 
-void put_message(json::writer& out, const chat::message& turn) {
-  out.begin_object().key("role").string(chat::name(turn.who));
-  put_content(out, turn);
+void chat_body::put_reasoning(const chat::message& turn) {
+  std::string text = turn.reasoning;
+  if (text.empty()) {
+    for (const auto& block : turn.thinking) text += block.text;
+  }
+  if (text.empty()) return;
+  if (ways_.reasoning.empty()) {
+    dropped_.add("reasoning");
+  } else if (honoured(ways_.reasoning)) {
+    out_.key(ways_.reasoning).string(text);
+  }
+}
+
+void chat_body::put_message(const chat::message& turn) {
+  out_.begin_object().key("role").string(chat::name(turn.who));
+  put_content(turn);
+  put_reasoning(turn);
   if (!turn.calls.empty()) {
-    out.key("tool_calls").begin_array();
-    for (const auto& call : turn.calls) put_call(out, call);
-    out.end_array();
+    out_.key("tool_calls").begin_array();
+    for (const auto& call : turn.calls) put_call(out_, call);
+    out_.end_array();
   }
-  if (!turn.call_id.empty()) out.key("tool_call_id").string(turn.call_id);
-  out.end_object();
+  if (!turn.call_id.empty()) out_.key("tool_call_id").string(turn.call_id);
+  out_.end_object();
 }
 
-void put_tool(json::writer& out, const chat::tool& one) {
-  out.begin_object().key("type").string("function").key("function");
-  out.begin_object().key("name").string(one.name);
-  if (!one.description.empty()) out.key("description").string(one.description);
-  if (!one.parameters.empty()) out.key("parameters").raw(one.parameters);
-  out.end_object().end_object();
-}
-
-void put_parameters(json::writer& out, const chat::parameters& params) {
-  if (params.max_tokens) out.key("max_tokens").number(std::uint64_t{*params.max_tokens});
-  if (params.temperature) out.key("temperature").number(*params.temperature);
-  if (params.top_p) out.key("top_p").number(*params.top_p);
-  if (params.seed) out.key("seed").number(*params.seed);
-  if (!params.stop.empty()) {
-    out.key("stop").begin_array();
-    for (const auto& text : params.stop) out.string(text);
-    out.end_array();
+void chat_body::put_tools() {
+  // An empty array is refused by vLLM.
+  if (request_.tools.empty()) return;
+  out_.key("tools").begin_array();
+  for (const auto& one : request_.tools) {
+    out_.begin_object().key("type").string("function").key("function");
+    out_.begin_object().key("name").string(one.name);
+    if (!one.description.empty()) out_.key("description").string(one.description);
+    if (!one.parameters.empty()) out_.key("parameters").raw(one.parameters);
+    out_.end_object().end_object();
+  }
+  out_.end_array();
+  put_tool_choice();
+  if (request_.parallel_tool_calls && honoured("parallel_tool_calls")) {
+    out_.key("parallel_tool_calls").boolean(*request_.parallel_tool_calls);
   }
 }
+
+void chat_body::put_tool_choice() {
+  // Where the server ignores the field, only "auto" came this far, and it is what happens without.
+  if (!request_.tool_choice || ignored(ways_, route::chat, "tool_choice")) return;
+  using kind = chat::tool_choice::kind;
+  out_.key("tool_choice");
+  switch (request_.tool_choice->how) {
+    case kind::automatic:
+      out_.string("auto");
+      break;
+    case kind::none:
+      out_.string("none");
+      break;
+    case kind::required:
+      out_.string("required");
+      break;
+    case kind::named:
+      out_.begin_object().key("type").string("function").key("function");
+      out_.begin_object().key("name").string(request_.tool_choice->name).end_object().end_object();
+      break;
+  }
+}
+
+void chat_body::put_sampling() {
+  const auto& params = request_.params;
+  if (params.max_tokens && honoured(ways_.max_tokens_field)) {
+    out_.key(ways_.max_tokens_field).number(std::uint64_t{*params.max_tokens});
+  }
+  if (params.temperature && honoured("temperature")) out_.key("temperature").number(*params.temperature);
+  if (params.top_p && honoured("top_p")) out_.key("top_p").number(*params.top_p);
+  if (params.top_k && honoured("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
+  if (params.seed && honoured("seed")) out_.key("seed").number(*params.seed);
+  if (!params.stop.empty() && honoured("stop")) {
+    out_.key("stop").begin_array();
+    for (const auto& text : params.stop) out_.string(text);
+    out_.end_array();
+  }
+}
+
+void chat_body::put_format() {
+  const auto& format = request_.params.format;
+  if (!format || !honoured("response_format")) return;
+  out_.key("response_format").begin_object().key("type");
+  if (format->how == chat::response_format::kind::json_object) {
+    out_.string("json_object");
+  } else {
+    out_.string("json_schema").key("json_schema").begin_object().key("name").string(format->name);
+    if (!format->schema.empty()) out_.key("schema").raw(format->schema);
+    if (format->strict) out_.key("strict").boolean(*format->strict);
+    out_.end_object();
+  }
+  out_.end_object();
+}
+
+void chat_body::put_logprobs(bool stream) {
+  const auto& params = request_.params;
+  if (!params.logprobs && !params.top_logprobs) return;
+  if (ways_.logprobs == trait::no || (stream && ignored(ways_, route::chat, "stream.logprobs"))) {
+    dropped_.add("logprobs");
+    return;
+  }
+  if (!honoured("logprobs")) return;
+  // The second without the first is refused.
+  out_.key("logprobs").boolean(true);
+  if (params.top_logprobs && honoured("top_logprobs")) {
+    out_.key("top_logprobs").number(std::uint64_t{*params.top_logprobs});
+  }
+}
+
+void chat_body::put_thinking() {
+  const auto& wish = request_.thinking;
+  if (!wish.effort.empty() && honoured("reasoning_effort")) {
+    out_.key("reasoning_effort").string(wish.effort);
+  }
+  if (wish.enabled) {
+    if (ways_.thinking_switch) {
+      out_.key("chat_template_kwargs").begin_object();
+      out_.key("enable_thinking").boolean(*wish.enabled).end_object();
+    } else {
+      dropped_.add("thinking");
+    }
+  }
+  if (!wish.budget_tokens) return;
+  if (ways_.thinking_budget.empty()) {
+    dropped_.add("thinking_budget");
+  } else {
+    out_.key(ways_.thinking_budget).number(std::uint64_t{*wish.budget_tokens});
+  }
+}
+
+// A hint that is not understood is no loss that a reply would have to tell of.
+void chat_body::put_hints() {
+  const auto& hints = request_.hints;
+  if (ways_.slot_pinning && hints.slot) out_.key("id_slot").number(std::uint64_t{*hints.slot});
+  if (ways_.cache_switch && hints.use_cache) out_.key("cache_prompt").boolean(*hints.use_cache);
+  if (ways_.cache_key && !hints.prompt_cache_key.empty()) {
+    out_.key("prompt_cache_key").string(hints.prompt_cache_key);
+  }
+  if (ways_.cache_salt && !hints.cache_salt.empty()) out_.key("cache_salt").string(hints.cache_salt);
+}
+
+void chat_body::put(bool stream) {
+  out_.begin_object();
+  if (!request_.model.empty()) out_.key("model").string(request_.model);
+  out_.key("messages").begin_array();
+  for (const auto& turn : request_.messages) put_message(turn);
+  out_.end_array();
+  put_tools();
+  put_sampling();
+  put_format();
+  put_logprobs(stream);
+  put_thinking();
+  out_.key("stream").boolean(stream);
+  if (stream) {
+    out_.key("stream_options").begin_object().key("include_usage").boolean(true).end_object();
+  }
+  put_hints();
+  out_.end_object();
+}
+
+/// Honours everything that can change an answer.
+constexpr dialect everything{.name = "identity",
+                             .logprobs = trait::yes,
+                             .images = trait::yes,
+                             .thinking_switch = true,
+                             .thinking_budget = "thinking_budget",
+                             .reasoning = "reasoning"};
 
 }  // namespace
 
-std::string encode_openai_chat(const chat::request& request, const dialect& ways, bool stream) {
-  json::writer out;
-  out.begin_object();
-  if (!request.model.empty()) out.key("model").string(request.model);
-  out.key("messages").begin_array();
-  for (const auto& turn : request.messages) put_message(out, turn);
-  out.end_array();
-  // An empty array is refused by vLLM.
-  if (!request.tools.empty()) {
-    out.key("tools").begin_array();
-    for (const auto& one : request.tools) put_tool(out, one);
-    out.end_array();
+result<encoded> encode_openai_chat(const chat::request& request, const dialect& ways, bool stream) {
+  if (auto sound = check_request(request, ways, route::chat); !sound) return std::move(sound).error();
+  chat_body body(request, ways);
+  body.put(stream);
+  return body.take();
+}
+
+std::string identity_text(const chat::request& request) {
+  chat_body body(request, everything);
+  body.put(false);
+  std::string text = body.take().body;
+  // What the format has no field for.
+  json::writer more;
+  more.begin_array();
+  if (request.params.n) more.number(std::uint64_t{*request.params.n});
+  for (const auto& turn : request.messages) {
+    if (turn.is_error) more.string("is_error").string(turn.call_id);
+    for (const auto& block : turn.thinking) {
+      more.begin_array().string(block.text).string(block.signature).string(block.redacted).end_array();
+    }
   }
-  put_parameters(out, request.params);
-  out.key("stream").boolean(stream);
-  if (stream) {
-    out.key("stream_options").begin_object().key("include_usage").boolean(true).end_object();
-  }
-  if (ways.slot_pinning && request.hints.slot) out.key("id_slot").number(std::uint64_t{*request.hints.slot});
-  if (ways.cache_switch && request.hints.use_cache) out.key("cache_prompt").boolean(*request.hints.use_cache);
-  out.end_object();
-  return out.take();
+  more.end_array();
+  if (more.text() != "[]") text += more.text();
+  return text;
 }
 
 }  // namespace evalcore::wire

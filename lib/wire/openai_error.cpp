@@ -10,55 +10,19 @@
 namespace evalcore::wire {
 namespace {
 
-struct sign {
-  std::string_view text;
-  errc means;
-};
-
-// Exact values of `type` or `code`, lower case.
-constexpr std::array codes{
-    sign{"exceed_context_size_error", errc::context_overflow},
-    sign{"context_length_exceeded", errc::context_overflow},
-    sign{"insufficient_quota", errc::quota},
-    sign{"billing_error", errc::quota},
-    sign{"billing_hard_limit_reached", errc::quota},
-    sign{"content_filter", errc::refused_content},
-    sign{"content_policy_violation", errc::refused_content},
-};
-
-// Parts of a message, lower case; each line is a server's own wording, which its status does not tell.
-constexpr std::array phrases{
-    sign{"maximum context length", errc::context_overflow},                  // OpenAI, vLLM, SGLang
-    sign{"longer than the model's context length", errc::context_overflow},  // SGLang
-    sign{"exceeds max context window", errc::context_overflow},              // oMLX
-    sign{"exceeds the available context size", errc::context_overflow},      // llama.cpp
-    sign{"prompt is too long", errc::context_overflow},                      // Anthropic
-    sign{"exceeded your current quota", errc::quota},                        // OpenAI, with status 429
-    sign{"insufficient balance", errc::quota},                               // DeepSeek
-    sign{"insufficient credits", errc::quota},                               // OpenRouter
-    sign{"content management policy", errc::refused_content},                // Azure
-    // llama.cpp, status 500: the cells that all slots share ran out. Alone the request may fit.
-    sign{"context size has been exceeded", errc::overloaded},
-    // llama.cpp, status 500: the request's own fault, the same every time.
-    sign{"image input is not supported", errc::invalid_request},
-    sign{"failed to parse tool call arguments", errc::invalid_request},
-    // mlx_lm, status 404.
-    sign{"generation thread died", errc::backend_fault},
-};
-
 // For an error that came without a status: what `type` or `code` contain, lower case.
 constexpr std::array kinds{
-    sign{"rate_limit", errc::rate_limited},
-    sign{"ratelimit", errc::rate_limited},
-    sign{"overloaded", errc::overloaded},
-    sign{"unavailable", errc::overloaded},
-    sign{"authentication", errc::auth},
-    sign{"permission", errc::auth},
-    sign{"invalid_request", errc::invalid_request},
-    sign{"badrequest", errc::invalid_request},
-    sign{"not_found", errc::invalid_request},
-    sign{"notfound", errc::invalid_request},
-    sign{"timeout", errc::timeout},
+    error_sign{"rate_limit", errc::rate_limited},
+    error_sign{"ratelimit", errc::rate_limited},
+    error_sign{"overloaded", errc::overloaded},
+    error_sign{"unavailable", errc::overloaded},
+    error_sign{"authentication", errc::auth},
+    error_sign{"permission", errc::auth},
+    error_sign{"invalid_request", errc::invalid_request},
+    error_sign{"badrequest", errc::invalid_request},
+    error_sign{"not_found", errc::invalid_request},
+    error_sign{"notfound", errc::invalid_request},
+    error_sign{"timeout", errc::timeout},
 };
 
 std::string lower(std::string_view text) {
@@ -99,14 +63,8 @@ account read_account(const element& root) {
 }
 
 std::optional<errc> by_words(const account& read) {
-  for (const auto& [text, means] : codes) {
-    if (read.type == text || read.code == text) return means;
-  }
-  const std::string message = lower(read.message);
-  for (const auto& [text, means] : phrases) {
-    if (message.find(text) != std::string::npos) return means;
-  }
-  return std::nullopt;
+  const auto* sign = read_error_words(read.type, read.code, lower(read.message));
+  return sign == nullptr ? std::nullopt : std::optional(sign->means);
 }
 
 errc by_status(int status) {

@@ -5,6 +5,7 @@
 
 #include <evalcore/base/error.hpp>
 #include <evalcore/chat/reply.hpp>
+#include <evalcore/wire/dialect.hpp>
 
 #include "wire/json_view.hpp"
 
@@ -19,6 +20,16 @@ namespace evalcore::wire {
 
 /// Under either of its two names.
 [[nodiscard]] std::string_view reasoning_text(const element& message);
+
+/// Adds the entries of a choice's `logprobs`.
+void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into);
+
+/// What a choice says about its stop string, and a message or delta about a refusal.
+void read_stop_string(const element& choice, chat::reply& into);
+void read_refusal(const element& message, chat::reply& into);
+
+/// At the end: takes reasoning out of the text where the server left it there.
+void split_reasoning(const dialect& ways, chat::reply& whole);
 
 /// Takes `finish_reason` of a choice over. Null and "" are none; a second one does not replace the first.
 /// Errors: backend_fault where the server says with it that it failed.

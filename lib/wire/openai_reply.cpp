@@ -101,7 +101,7 @@ void read_usage(const element& root, chat::usage& into) {
   replace_if(into.reasoning_tokens, reasoning);
 }
 
-result<chat::reply> decode_openai_chat(std::string_view body, const dialect& /*ways*/) {
+result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways) {
   json_reader reader;
   const auto root = reader.read(body);
   if (!root) {
@@ -122,8 +122,12 @@ result<chat::reply> decode_openai_chat(std::string_view body, const dialect& /*w
   auto calls = whole_calls(*message);
   if (!calls) return std::move(calls).error();
   reply.calls = *std::move(calls);
+  read_logprobs(*choice, reply.logprobs);
+  read_stop_string(*choice, reply);
+  read_refusal(*message, reply);
   reply.model = text_member(*root, "model").value_or("");
   read_usage(*root, reply.usage);
+  split_reasoning(ways, reply);
   return reply;
 }
 

@@ -53,6 +53,8 @@ result<void> openai_chat_stream::state::event(const sse_event& one, progress& ma
   if (const auto from = member(*choice, "delta")) {
     if (auto taken = delta(*from, made); !taken) return taken;
   }
+  read_logprobs(*choice, reply.logprobs);
+  read_stop_string(*choice, reply);
   if (auto broken_off = read_finish(*choice, reply)) return *std::move(broken_off);
   return {};
 }
@@ -64,6 +66,7 @@ result<void> openai_chat_stream::state::delta(const element& from, progress& mad
   reply.text += *content;
   made.text += *content;
   reply.reasoning += reasoning;
+  read_refusal(from, reply);
   if (!content->empty() || !reasoning.empty()) made.content = true;
   const auto list = member(from, "tool_calls");
   if (!list) return {};
@@ -115,6 +118,7 @@ result<chat::reply> openai_chat_stream::take() {
   }
   if (!now.answered) return bad("the stream ended without an answer in it");
   now.reply.calls = now.calls.take();
+  split_reasoning(*now.ways, now.reply);
   return std::move(now.reply);
 }
 

@@ -342,7 +342,7 @@ TEST_CASE("a server that is loading, wants a key or is none of OpenAI's kind say
   CHECK(shut.error().message == locked.url() + " answers HTTP 401; it wants an API key");
   test::fault_server other({answer("404 Not Found", "<html>")});
   CHECK(try_connect(loop, other, "generic").error().message ==
-        other.url() + " answers HTTP 404 to GET /v1/models; is it a server of OpenAI's API?");
+        other.url() + " answers HTTP 404 to GET /v1/models; is it a server of this API?");
 }
 
 TEST_CASE("a model is taken from a list of one and asked for otherwise") {
@@ -364,13 +364,13 @@ TEST_CASE("the key goes into each request and into no message") {
       {answer("401 Unauthorized", R"({"error":{"message":"Incorrect API key provided: sk-very-secret"}})")}));
   backend::http_options how;
   how.base_url = server.url();
-  how.api_key_env = "EVALCORE_TEST_HTTP_KEY";
+  how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
   const auto made = backend::connect_openai_url(loop, how);
   ::unsetenv("EVALCORE_TEST_HTTP_KEY");
   REQUIRE(made);
   const auto refused = test::start(loop, **made, test::user_says("hi")).sink->wait();
   CHECK(refused.error().code == errc::auth);
-  CHECK(refused.error().backend_words == "Incorrect API key provided: [API key]");
+  CHECK(refused.error().backend_words == "Incorrect API key provided: [hidden]");
   CHECK(refused.error().message.find("secret") == std::string::npos);
   for (const auto& request : server.requests()) {
     CHECK(request.find("Authorization: Bearer sk-very-secret\r\n") != std::string::npos);
@@ -390,4 +390,73 @@ TEST_CASE("connecting can be interrupted") {
   });
   const auto made = backend::connect_openai_url(loop, how, stop.get_token());
   CHECK(made.error().code == errc::cancelled);
+}
+
+TEST_CASE("Anthropic's messages are spoken with the key and the version in their headers") {
+  net::loop loop;
+  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const auto connect_with = [&](const test::fault_server& server, const char* dialect, auto version) {
+    backend::http_options how;
+    how.base_url = server.url();
+    how.model = "m";
+    how.ways = wire::find_dialect(dialect);
+    how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
+    how.version = version;
+    return backend::connect_anthropic_url(loop, how);
+  };
+  const auto list = answer("200 OK", R"({"data":[{"id":"m"}]})");
+  const auto refusal = answer(
+      "529 Overloaded", R"({"type":"error","error":{"type":"overloaded_error","message":"sk-very-secret"}})");
+  test::fault_server server({list, refusal});
+  const auto made = connect_with(server, "anthropic", wire::anthropic_version::v2023_06_01);
+  REQUIRE(made);
+  CHECK((*made)->about().selector == "anthropic-url");
+  const auto refused = test::start(loop, **made, test::user_says("hi")).sink->wait();
+  CHECK(refused.error().code == errc::overloaded);
+  CHECK(refused.error().backend_words == "[hidden]");
+  REQUIRE(server.requests().size() == 2);
+  CHECK(server.requests()[0].starts_with("GET /v1/models HTTP/1.1\r\n"));
+  CHECK(server.requests()[1].starts_with("POST /v1/messages HTTP/1.1\r\n"));
+  for (const auto& request : server.requests()) {
+    CHECK(request.find("x-api-key: sk-very-secret\r\n") != std::string::npos);
+    CHECK(request.find("anthropic-version: 2023-06-01\r\n") != std::string::npos);
+    CHECK(request.find("Authorization") == std::string::npos);
+  }
+  test::fault_server newer({list, refusal});
+  const auto late = connect_with(newer, "anthropic", wire::anthropic_version::v2026_10_21);
+  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+  REQUIRE(late);
+  CHECK_FALSE(test::start(loop, **late, test::user_says("hi")).sink->wait());
+  CHECK(newer.requests()[1].find("anthropic-version: 2026-10-21\r\n") != std::string::npos);
+  CHECK(newer.requests()[1].find("temperature") == std::string::npos);
+}
+
+TEST_CASE("a real server's stream of Anthropic events becomes a reply") {
+  net::loop loop;
+  auto scripts = llama({recorded("captures/llama_messages_stream")});
+  scripts.erase(scripts.begin() + 1);  // The model is named.
+  test::fault_server server(scripts);
+  backend::http_options how;
+  how.base_url = server.url();
+  how.model = "m";
+  how.ways = wire::find_dialect("llama-server");
+  const auto made = backend::connect_anthropic_url(loop, how);
+  REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
+  CHECK((*made)->can().slot_pinning == backend::ability::no);
+  const auto one = test::start(loop, **made, test::user_says("hi"));
+  const auto reply = one.sink->wait();
+  REQUIRE_MESSAGE(reply, (reply ? std::string() : reply.error().message));
+  CHECK(one.sink->text == reply->text);
+  CHECK(one.sink->first_tokens == 1);
+  CHECK(reply->finish_raw == "max_tokens");
+  CHECK(reply->text.starts_with("Hello there"));
+}
+
+TEST_CASE("a server that answers before its model is there is not ready") {
+  net::loop loop;
+  test::fault_server server({answer("200 OK", R"({"status":"healthy","model_loaded":false})")});
+  const auto early = try_connect(loop, server, "vllm-mlx", "m");
+  CHECK(early.error().code == errc::overloaded);
+  CHECK(early.error().message ==
+        server.url() + " answers HTTP 200: it is busy or still loading; try again when it is ready");
 }

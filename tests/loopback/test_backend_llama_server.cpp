@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/backend/managed_server.hpp>
 #include <evalcore/base/hash.hpp>
 
 #include "unit/backend_probe.hpp"
@@ -26,10 +26,11 @@ namespace {
 
 const std::string model = EVALCORE_TEST_DATA "/models/canned/canned-q8_0.gguf";
 
-backend::llama_server_options options() {
+backend::managed_options options() {
   const char* program = std::getenv("EVALCORE_LLAMA_SERVER");
   REQUIRE_MESSAGE(program != nullptr, "EVALCORE_LLAMA_SERVER must name a program with llama-server's flags");
-  backend::llama_server_options how;
+  backend::managed_options how;
+  how.ways = wire::find_dialect("llama-server");
   how.program = program;
   how.model = model;
   how.slots = 2;
@@ -37,8 +38,8 @@ backend::llama_server_options options() {
   return how;
 }
 
-std::unique_ptr<backend::backend> start_server(net::loop& loop, const backend::llama_server_options& how) {
-  auto made = backend::start_llama_server(loop, how);
+std::unique_ptr<backend::backend> start_server(net::loop& loop, const backend::managed_options& how) {
+  auto made = backend::start_managed_server(loop, how);
   REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
   return *std::move(made);
 }
@@ -169,7 +170,7 @@ TEST_CASE("the real server's refusal to load a damaged model is shown") {
   auto how = options();
   how.model = "/tmp/evalcore-damaged-" + std::to_string(::getpid()) + ".gguf";
   std::ofstream(how.model) << "GGUF, or so it says";
-  const auto made = backend::start_llama_server(loop, how);
+  const auto made = backend::start_managed_server(loop, how);
   std::filesystem::remove(how.model);
   REQUIRE_FALSE(made);
   CHECK(made.error().code == errc::backend_fault);

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include <evalcore/backend/llama_server.hpp>
+#include <evalcore/backend/managed_server.hpp>
 #include <evalcore/backend/process.hpp>
 
 #include "loopback/fault_server.hpp"
@@ -34,16 +34,17 @@ class shell_program {
   std::string path;
 };
 
-backend::llama_server_options options(std::string program) {
-  backend::llama_server_options how;
+backend::managed_options options(std::string program) {
+  backend::managed_options how;
+  how.ways = wire::find_dialect("llama-server");
   how.program = std::move(program);
   how.model = model;
   return how;
 }
 
-error failure(const backend::llama_server_options& how, std::stop_token stop = {}) {
+error failure(const backend::managed_options& how, std::stop_token stop = {}) {
   net::loop loop;
-  const auto made = backend::start_llama_server(loop, how, std::move(stop));
+  const auto made = backend::start_managed_server(loop, how, std::move(stop));
   REQUIRE_FALSE(made);
   return made.error();
 }

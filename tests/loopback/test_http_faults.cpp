@@ -30,7 +30,7 @@ TEST_CASE("a refused connection and an unknown host are named") {
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == errc::transport);
   CHECK(refused.error().at == stage::connect);
-  CHECK(refused.error().message == "cannot connect to " + peer + " : connection refused");
+  CHECK(refused.error().message == "cannot connect to " + peer + ": connection refused");
 
   // RFC 2606 reserves .invalid: it never resolves.
   harness nowhere("http://model.invalid:80");

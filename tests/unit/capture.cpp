@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -38,6 +39,13 @@ std::string without_chunks(std::string coded) {
   return plain;
 }
 
+bool is_chat_answer(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return bytes.find("===== REQUEST =====\nPOST /v1/chat/completions HTTP/") != std::string::npos &&
+         bytes.find("\n===== RESPONSE =====\nHTTP/") != std::string::npos;
+}
+
 }  // namespace
 
 capture read_capture(std::string_view name) {
@@ -62,7 +70,9 @@ capture read_capture(std::string_view name) {
 std::vector<std::string> capture_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".txt") names.push_back(entry.path().stem().string());
+    if (entry.path().extension() == ".txt" && is_chat_answer(entry.path())) {
+      names.push_back(entry.path().stem().string());
+    }
   }
   std::ranges::sort(names);
   return names;

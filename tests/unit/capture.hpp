@@ -15,5 +15,5 @@ struct capture {
 
 /// Throws std::runtime_error for a file that is not one.
 [[nodiscard]] capture read_capture(std::string_view name);
-/// The names of all of them, sorted.
+/// The names of those that hold an answer to POST /v1/chat/completions, sorted.
 [[nodiscard]] std::vector<std::string> capture_names();

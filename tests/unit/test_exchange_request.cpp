@@ -24,18 +24,21 @@ net::url origin(const std::string& text) { return *net::parse_url(text); }
 TEST_CASE("the request's bytes") {
   // RFC 9112, section 3, and RFC 9110, section 7.2: a Host without the scheme's own port.
   CHECK(*net::request_text(origin("https://api.example.com"), request()) ==
-        "POST /v1/x HTTP/1.1\r\nHost: api.example.com\r\nAuthorization: Bearer hunter2\r\n"
+        "POST /v1/x HTTP/1.1\r\nHost: api.example.com\r\nAccept-Encoding: identity\r\nAuthorization: Bearer "
+        "hunter2\r\n"
         "Content-Length: 2\r\nConnection: keep-alive\r\n\r\n{}");
   auto get = request();
   get.method = "GET";
   get.body.clear();
   get.headers.clear();
-  CHECK(*net::request_text(origin("http://[::1]:81"), get) ==
-        "GET /v1/x HTTP/1.1\r\nHost: [::1]:81\r\nConnection: keep-alive\r\n\r\n");
+  CHECK(
+      *net::request_text(origin("http://[::1]:81"), get) ==
+      "GET /v1/x HTTP/1.1\r\nHost: [::1]:81\r\nAccept-Encoding: identity\r\nConnection: keep-alive\r\n\r\n");
   auto empty = get;
   empty.method = "POST";
   CHECK(*net::request_text(origin("http://[::1]"), empty) ==
-        "POST /v1/x HTTP/1.1\r\nHost: [::1]\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n");
+        "POST /v1/x HTTP/1.1\r\nHost: [::1]\r\nAccept-Encoding: identity\r\nContent-Length: 0\r\nConnection: "
+        "keep-alive\r\n\r\n");
 }
 
 TEST_CASE("nothing in a request can break its framing") {

@@ -1,6 +1,5 @@
 #include <doctest/doctest.h>
 
-#include <cstdlib>
 #include <string>
 
 #include "backend/endpoint.hpp"
@@ -19,16 +18,6 @@ std::optional<std::chrono::milliseconds> wait_for(std::vector<std::pair<std::str
   return backend::retry_after(head, std::chrono::system_clock::time_point(784111747s));
 }
 
-/// A variable of the environment that is gone with the object.
-class variable {
- public:
-  variable(const char* called, const char* value) : name(called) { ::setenv(called, value, 1); }
-  ~variable() { ::unsetenv(name); }
-  variable(const variable&) = delete;
-  variable& operator=(const variable&) = delete;
-  const char* name;
-};
-
 }  // namespace
 
 TEST_CASE("a base URL means the same with /v1 and without") {
@@ -42,33 +31,6 @@ TEST_CASE("a base URL means the same with /v1 and without") {
   CHECK(backend::read_endpoint("http://h/proxy/v1")->get("/v1/models").target == "/proxy/v1/models");
   CHECK_FALSE(backend::read_endpoint("http://h/v1?key=1"));
   CHECK_FALSE(backend::read_endpoint("localhost:8080"));
-}
-
-TEST_CASE("a key is trimmed, and one that would break the header is refused unseen") {
-  const variable good("EVALCORE_TEST_KEY", " sk-abc\r\n");
-  CHECK(backend::read_api_key(good.name).value_or("") == "sk-abc");
-  const variable bad("EVALCORE_TEST_BAD_KEY", "sk-secret\r\nX-Evil: 1");
-  const auto refused = backend::read_api_key(bad.name);
-  REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == errc::invalid_argument);
-  CHECK(refused.error().message.find(bad.name) != std::string::npos);
-  CHECK(refused.error().message.find("secret") == std::string::npos);
-  CHECK(backend::read_api_key("EVALCORE_TEST_NO_KEY").error().message ==
-        "the environment variable EVALCORE_TEST_NO_KEY is to hold the API key but is not set");
-}
-
-TEST_CASE("a key travels as a bearer token and is taken out of what a server says") {
-  auto at = backend::read_endpoint("http://h");
-  REQUIRE(at);
-  at->secret = "sk-abc";
-  net::http_head sent;
-  sent.headers = at->post("/x", "{}").headers;
-  CHECK(sent.header("authorization") == "Bearer sk-abc");
-  auto failure = fail(errc::auth, stage::body, "no: sk-abc");
-  failure.backend_words = "Incorrect API key provided: sk-abc, sk-abc.";
-  const auto clean = at->without_secret(failure);
-  CHECK(clean.message == "no: [API key]");
-  CHECK(clean.backend_words == "Incorrect API key provided: [API key], [API key].");
 }
 
 TEST_CASE("retry-after is read in each of its forms") {

@@ -17,9 +17,11 @@ chat::message turn(chat::role who, std::string text) {
 }
 
 std::string encode(const chat::request& request, std::string_view dialect = "generic", bool stream = false) {
-  std::string bytes = wire::encode_openai_chat(request, *wire::find_dialect(dialect), stream);
-  CHECK(json::parse(bytes));
-  return bytes;
+  auto made = wire::encode_openai_chat(request, *wire::find_dialect(dialect), stream);
+  REQUIRE(made);
+  CHECK(made->dropped.empty());
+  CHECK(json::parse(made->body));
+  return made->body;
 }
 
 }  // namespace
@@ -106,5 +108,5 @@ TEST_CASE("dialects are found by name") {
   CHECK(wire::dialects().front().name == "generic");
   for (const auto& one : wire::dialects()) CHECK(wire::find_dialect(one.name) == &one);
   CHECK(wire::find_dialect("llama") == nullptr);
-  CHECK(wire::find_dialect("llama-server")->ready_path == "/health");
+  CHECK(wire::find_dialect("llama-server")->ready.path == "/health");
 }

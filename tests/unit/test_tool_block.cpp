@@ -110,3 +110,18 @@ TEST_CASE("roles and finish reasons have the names of the wire") {
   CHECK(chat::name(chat::finish_reason::tool_calls) == "tool_calls");
   CHECK(chat::name(chat::finish_reason::length) == "length");
 }
+
+TEST_CASE("a tool choice goes with the tools, cache breakpoints stay with their turns") {
+  chat::request request;
+  request.tools = {{"f", "", "{}"}};
+  request.tool_choice = {chat::tool_choice::kind::required};
+  request.parallel_tool_calls = false;
+  request.messages.emplace_back().text = "hi";
+  request.hints.breakpoints = {.after_tools = true, .after_messages = {0}};
+  const auto changed = chat::with_tools_as_text(request);
+  CHECK_FALSE(changed.tool_choice);
+  CHECK_FALSE(changed.parallel_tool_calls);
+  CHECK_FALSE(changed.hints.breakpoints.after_tools);
+  CHECK(changed.hints.breakpoints.after_system);
+  CHECK(changed.hints.breakpoints.after_messages == std::vector<std::size_t>{1});
+}

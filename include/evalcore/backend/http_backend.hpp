@@ -5,9 +5,12 @@
 #include <string>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/backend/credentials.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/http_client.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/net/tls_options.hpp>
+#include <evalcore/wire/anthropic_messages.hpp>
 #include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::backend {
@@ -15,21 +18,27 @@ namespace evalcore::backend {
 struct http_options {
   std::string base_url;                 ///< With or without /v1, for example http://127.0.0.1:8080/v1.
   std::string model;                    ///< Empty: the only one that the server lists.
-  const wire::dialect* ways = nullptr;  ///< Null: the generic dialect.
+  const wire::dialect* ways = nullptr;  ///< Null: generic for OpenAI's API, anthropic for Anthropic's.
   net::deadlines deadlines;             ///< Of each chat request.
-  /// The name of the environment variable that holds the key; empty: none is sent. The key travels as
-  /// `Authorization: Bearer` and stands in no message.
-  std::string api_key_env;
+  net::tls_options tls;                 ///< For an https URL.
+  credentials opens;
   bool stream = true;  ///< Ask for streamed answers, which is what makes a first token visible.
+  /// Anthropic's API only.
+  wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
 };
 
 /// A server that is running already and speaks OpenAI's chat completions. Returns when it answered that it
 /// is ready and, where it can tell, what it runs.
 ///
-/// Errors: invalid_argument (the URL, the key, no model named among several), unsupported (https),
-/// transport, timeout, auth, overloaded (still loading), cancelled (`stop`), bad_reply.
+/// Errors: invalid_argument (the URL, the credentials, no model named among several), not_found (the key's
+/// file or command), transport, timeout, auth, overloaded (still loading), cancelled (`stop`), bad_reply.
 /// Threads: call from any but the loop, it blocks; destroy on any, before the loop.
 [[nodiscard]] result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& how,
                                                                   std::stop_token stop = {});
+
+/// The same for a server that speaks Anthropic's messages.
+[[nodiscard]] result<std::unique_ptr<backend>> connect_anthropic_url(net::loop& owner,
+                                                                     const http_options& how,
+                                                                     std::stop_token stop = {});
 
 }  // namespace evalcore::backend

@@ -23,6 +23,18 @@ struct usage {
   std::optional<std::uint64_t> reasoning_tokens;
 };
 
+/// A token that could have stood in some place. What a server does not tell is absent.
+struct token_choice {
+  std::string token;  ///< As text: a cut character is U+FFFD, or the vocabulary's own spelling.
+  std::optional<std::string> bytes;  ///< The bytes that it stands for; alone they need not be UTF-8.
+  std::optional<double> logprob;     ///< Natural logarithm, 0 or less.
+};
+
+/// A token of the answer with the likeliest tokens in its place, if they were asked for.
+struct token_logprob : token_choice {
+  std::vector<token_choice> top;
+};
+
 /// Measured by evalcore from the dispatch of the request; absent where it was not seen (a reply that was
 /// not streamed has no first token).
 struct timing {
@@ -34,13 +46,18 @@ struct timing {
 struct reply {
   std::string text;
   std::string reasoning;
+  std::vector<thinking_block> thinking;  ///< The reasoning as its server wants it back; empty: it does not.
   std::vector<tool_call> calls;
   finish_reason finish = finish_reason::other;
-  std::string finish_raw;  ///< The backend's own word.
-  std::string model;       ///< As the backend names itself.
+  std::string finish_raw;   ///< The backend's own word.
+  std::string stop_string;  ///< The stop string that ended the answer, where the backend tells.
+  std::string refusal;      ///< Why the backend or the model refused, in its own words.
+  std::string model;        ///< As the backend names itself.
   chat::usage usage;
   chat::timing timing;
-  std::vector<std::string> dropped;  ///< Fields of the request that the backend cannot honour.
+  std::vector<token_logprob> logprobs;  ///< Of the tokens of `text`; empty: not asked for, or not given.
+  /// Fields of the request that the backend cannot honour, by their names in OpenAI's API.
+  std::vector<std::string> dropped;
 };
 
 }  // namespace evalcore::chat

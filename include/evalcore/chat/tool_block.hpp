@@ -14,7 +14,9 @@ namespace evalcore::chat {
 
 /// The same request with the block in front of the system turn (which is made when there is none) and no
 /// declared tools. Native calls in the history become their text form, and what a tool returned becomes a
-/// user turn: a template without tools has no place for either. A request without tools is unchanged.
+/// user turn: a template without tools has no place for either. A tool choice goes, since nothing can enforce
+/// it; cache breakpoints stay where they were, that of the tools goes to the system turn. A request without
+/// tools is unchanged.
 [[nodiscard]] request with_tools_as_text(const request& original);
 
 }  // namespace evalcore::chat

@@ -12,6 +12,7 @@
 #include <evalcore/base/limits.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/net/tls_options.hpp>
 #include <evalcore/net/url.hpp>
 
 namespace evalcore::net {
@@ -20,7 +21,7 @@ namespace evalcore::net {
 /// is queued elsewhere. Zero: no bound. A deadline that passes ends the exchange with `timeout`, the stage
 /// in which it passed, and a message that names it.
 struct deadlines {
-  duration connect = std::chrono::seconds(5);       ///< Resolve, connect.
+  duration connect = std::chrono::seconds(5);       ///< Resolve, connect, TLS handshake.
   duration first_byte = std::chrono::seconds(600);  ///< Request written to first byte of the answer.
   duration idle = std::chrono::seconds(120);  ///< Between two reads of the answer, two writes of the request.
   duration attempt = std::chrono::seconds(900);  ///< The whole exchange, a resend included.
@@ -29,7 +30,7 @@ struct deadlines {
 struct http_request {
   std::string method = "POST";  ///< Or "GET".
   std::string target;           ///< Path and query, beginning with '/'.
-  /// Host, length and connection are added, and refused here.
+  /// Host, length, connection and accepted encodings are added, and refused here.
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   net::deadlines deadlines;
@@ -65,12 +66,17 @@ struct http_limits {
 ///
 /// A connection that the server closed while it was idle is noticed on reuse and the request is sent once
 /// more on a new one, provided that no byte of an answer was seen. Redirects are not followed: a 3xx is an
-/// answer like any other. The host is resolved once, off the loop. TLS is not built in yet: an https origin
-/// ends in `unsupported`.
+/// answer like any other. Proxies that the environment names are not used. The host is resolved off the
+/// loop, again after none of its addresses could be connected to; they are raced, 250 ms apart.
 ///
-/// Errors of an exchange: `transport` (not found, refused, reset, closed without an answer), `timeout`,
-/// `truncated` (ended within its answer), `bad_reply` (not HTTP, or beyond the limits), `cancelled`,
-/// `closed`, `invalid_argument` (a path or header that cannot be sent), `unsupported`.
+/// Answers are asked for as they are (`Accept-Encoding: identity`). One that comes compressed all the same
+/// is `bad_reply`; of one with a status of 300 or more the head is kept, since its status says enough, and
+/// the body is dropped.
+///
+/// Errors of an exchange: `transport` (not found, refused, reset, closed without an answer; a TLS handshake
+/// that failed or a certificate that was refused, at stage `connect`), `timeout`, `truncated` (ended within
+/// its answer), `bad_reply` (not HTTP, compressed, or beyond the limits), `cancelled`, `closed`,
+/// `invalid_argument` (a path or header that cannot be sent; the TLS options), `unsupported`.
 ///
 /// Lives on the loop: construct, use and destroy it there. Destroying it ends open exchanges with `closed`,
 /// from within the destructor. The loop's own destructor may wait for a name lookup that is under way.
@@ -78,7 +84,8 @@ class http_client {
  public:
   using exchange_id = std::uint64_t;
 
-  http_client(loop& owner, url origin, http_limits bounds = {});
+  /// `tls` is for an https origin. Its CA file is read here.
+  http_client(loop& owner, url origin, http_limits bounds = {}, const tls_options& tls = {});
   ~http_client();
   http_client(const http_client&) = delete;
   http_client& operator=(const http_client&) = delete;

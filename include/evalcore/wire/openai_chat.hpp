@@ -9,13 +9,21 @@
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 #include <evalcore/wire/dialect.hpp>
+#include <evalcore/wire/encoded.hpp>
 
 namespace evalcore::wire {
 
 /// The body of POST /v1/chat/completions. The same request gives the same bytes every time.
 /// `stream` asks for server-sent events with usage at the end. Hints that the dialect does not know are
-/// left out.
-[[nodiscard]] std::string encode_openai_chat(const chat::request& request, const dialect& ways, bool stream);
+/// left out without a word: they change no answer. Errors: unsupported for what the server cannot honour and
+/// the answer depends on (n, tools, a tool choice, images); invalid_argument for a request that contradicts
+/// itself, such as a required call without a tool.
+[[nodiscard]] result<encoded> encode_openai_chat(const chat::request& request, const dialect& ways,
+                                                 bool stream);
+
+/// Everything in a request that can change its answer, as text: two requests of one text are the same
+/// question. Hints are no part of it. Never fails, whatever a server could do with it.
+[[nodiscard]] std::string identity_text(const chat::request& request);
 
 /// A whole (not streamed) answer: choice 0 of however many there are. Errors: bad_reply for what is no chat
 /// completion; the classes of classify_openai_error for an error object that came with status 200.
@@ -34,11 +42,9 @@ class openai_chat_stream {
   openai_chat_stream(openai_chat_stream&&) noexcept;
   openai_chat_stream& operator=(openai_chat_stream&&) noexcept;
 
-  /// What a piece brought.
-  struct progress {
-    bool content = false;  ///< At least one delta with text, reasoning or a call: the first token is here.
-    std::string text;      ///< The text that this piece added.
-  };
+  /// Where the dialect leaves reasoning in the content, a piece's text has it too: where it ends is known
+  /// only in the end, and only the reply is split.
+  using progress = stream_progress;
   /// Errors: bad_reply for what is not the protocol; an error event's own class. Spent after an error:
   /// feed() and take() then give the same error again.
   [[nodiscard]] result<progress> feed(std::string_view piece);

@@ -1,0 +1,34 @@
+#include "backend/chat_codec.hpp"
+
+namespace evalcore::backend {
+
+result<wire::stream_progress> chat_events::feed(std::string_view piece) {
+  return std::visit([&](auto& stream) { return stream.feed(piece); }, stream_);
+}
+
+result<chat::reply> chat_events::take() {
+  return std::visit([](auto& stream) { return stream.take(); }, stream_);
+}
+
+const char* chat_codec::path() const noexcept { return messages_ ? "/v1/messages" : "/v1/chat/completions"; }
+
+result<wire::encoded> chat_codec::encode(const chat::request& request, bool stream) const {
+  return messages_ ? wire::encode_anthropic_messages(request, *ways_, *messages_, stream)
+                   : wire::encode_openai_chat(request, *ways_, stream);
+}
+
+result<chat::reply> chat_codec::decode(std::string_view body) const {
+  return messages_ ? wire::decode_anthropic_message(body, *ways_) : wire::decode_openai_chat(body, *ways_);
+}
+
+error chat_codec::classify(int status, std::string_view body) const {
+  return messages_ ? wire::classify_anthropic_error(status, body, *ways_)
+                   : wire::classify_openai_error(status, body, *ways_);
+}
+
+chat_events chat_codec::events() const {
+  return messages_ ? chat_events(wire::anthropic_messages_stream(*ways_))
+                   : chat_events(wire::openai_chat_stream(*ways_));
+}
+
+}  // namespace evalcore::backend

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+#include <evalcore/wire/anthropic_messages.hpp>
+#include <evalcore/wire/dialect.hpp>
+#include <evalcore/wire/openai_chat.hpp>
+
+namespace evalcore::backend {
+
+/// A streamed answer in either format.
+class chat_events {
+ public:
+  explicit chat_events(wire::openai_chat_stream stream) : stream_(std::move(stream)) {}
+  explicit chat_events(wire::anthropic_messages_stream stream) : stream_(std::move(stream)) {}
+
+  [[nodiscard]] result<wire::stream_progress> feed(std::string_view piece);
+  [[nodiscard]] result<chat::reply> take();
+
+ private:
+  std::variant<wire::openai_chat_stream, wire::anthropic_messages_stream> stream_;
+};
+
+/// The wire format that a server is spoken to in.
+class chat_codec {
+ public:
+  /// OpenAI's chat completions, or with a version Anthropic's messages. `ways` must outlive it.
+  chat_codec(const wire::dialect& ways, std::optional<wire::anthropic_version> messages)
+      : ways_(&ways), messages_(messages) {}
+
+  [[nodiscard]] const char* path() const noexcept;
+  [[nodiscard]] result<wire::encoded> encode(const chat::request& request, bool stream) const;
+  [[nodiscard]] result<chat::reply> decode(std::string_view body) const;
+  [[nodiscard]] error classify(int status, std::string_view body) const;
+  [[nodiscard]] chat_events events() const;
+
+ private:
+  const wire::dialect* ways_;
+  std::optional<wire::anthropic_version> messages_;
+};
+
+}  // namespace evalcore::backend

@@ -1,0 +1,62 @@
+#include "wire/encode_parts.hpp"
+
+#include <algorithm>
+
+namespace evalcore::wire {
+namespace {
+
+error lacks(const dialect& ways, std::string_view what) {
+  return refuse(errc::unsupported, "the server (" + std::string(ways.name) + ") ignores " +
+                                       std::string(what) +
+                                       ", and without it the request would mean something else");
+}
+
+result<void> check_tools(const chat::request& request, const dialect& ways, route at) {
+  if (!request.tools.empty() && ignored(ways, at, "tools")) return lacks(ways, "tools");
+  if (!request.tool_choice) return {};
+  using kind = chat::tool_choice::kind;
+  const auto& choice = *request.tool_choice;
+  const bool forced = choice.how == kind::required || choice.how == kind::named;
+  if (choice.how == kind::named &&
+      std::ranges::find(request.tools, choice.name, &chat::tool::name) == request.tools.end()) {
+    return refuse(errc::invalid_argument, "the tool choice names a tool that the request does not declare");
+  }
+  if (request.tools.empty()) {
+    if (forced) return refuse(errc::invalid_argument, "a tool call is required, but no tool is declared");
+    return {};
+  }
+  if (choice.how != kind::automatic && ignored(ways, at, "tool_choice")) return lacks(ways, "tool_choice");
+  if (choice.how == kind::none && ignored(ways, at, "tool_choice.none")) {
+    return lacks(ways, "the tool choice \"none\"");
+  }
+  // With one tool, "some tool" is that tool.
+  if (choice.how == kind::named && request.tools.size() > 1 && ignored(ways, at, "tool_choice.name")) {
+    return lacks(ways, "which tool is required");
+  }
+  return {};
+}
+
+}  // namespace
+
+void drop_list::add(std::string_view field) {
+  if (std::ranges::find(fields_, field) == fields_.end()) fields_.emplace_back(field);
+}
+
+bool ignored(const dialect& ways, route at, std::string_view field) {
+  const auto& fields = at == route::chat ? ways.ignores : ways.messages_ignores;
+  return std::ranges::find(fields, field) != fields.end();
+}
+
+error refuse(errc code, std::string message) { return fail(code, stage::send, std::move(message)); }
+
+result<void> check_request(const chat::request& request, const dialect& ways, route at) {
+  if (request.params.n.value_or(1) != 1) {
+    return refuse(errc::unsupported, "a reply holds one answer: for n answers send the request n times");
+  }
+  for (const auto& turn : request.messages) {
+    if (!turn.image_urls.empty() && ways.images == trait::no) return lacks(ways, "images");
+  }
+  return check_tools(request, ways, at);
+}
+
+}  // namespace evalcore::wire

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/chat/request.hpp>
+#include <evalcore/wire/dialect.hpp>
+
+/// What both ways of writing a chat request have in common.
+namespace evalcore::wire {
+
+/// The fields that a server does not honour, each once, in the order in which they were met.
+class drop_list {
+ public:
+  void add(std::string_view field);
+  [[nodiscard]] std::vector<std::string> take() { return std::move(fields_); }
+
+ private:
+  std::vector<std::string> fields_;
+};
+
+/// Which of a server's two routes a request is for: each ignores other fields.
+enum class route : std::uint8_t { chat, messages };
+
+[[nodiscard]] bool ignored(const dialect& ways, route at, std::string_view field);
+
+/// Refuses what would not mean the same without a field that the server ignores. Errors: unsupported;
+/// invalid_argument for a request that contradicts itself.
+[[nodiscard]] result<void> check_request(const chat::request& request, const dialect& ways, route at);
+
+[[nodiscard]] error refuse(errc code, std::string message);
+
+}  // namespace evalcore::wire
