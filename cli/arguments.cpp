@@ -118,10 +118,13 @@ void add_key_options(CLI::Option_group& url, backend_arguments& into) {
                                  "minute");
   environment->excludes(file)->excludes(program);
   file->excludes(program);
-  url.add_option("--api-key-header", into.opens.where,
-                 "How it travels: bearer or x-api-key [bearer; anthropic-url: x-api-key]")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, placement>{
-          {"bearer", placement::bearer}, {"x-api-key", placement::x_api_key}}));
+  url.add_option_function<std::string>(
+         "--api-key-header",
+         [&into](const std::string& where) {
+           into.opens.where = where == "bearer" ? placement::bearer : placement::x_api_key;
+         },
+         "How it travels: bearer or x-api-key [bearer; anthropic-url: x-api-key]")
+      ->check(CLI::IsMember({"bearer", "x-api-key"}));
   add_named_values(
       url, "--header", into.opens.headers,
       "Sent with every request; the value env:VARIABLE is read from the environment (repeatable)");

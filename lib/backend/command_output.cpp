@@ -19,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto look_every = milliseconds(50);
+constexpr auto exit_grace = milliseconds(1000);  // From the end of its output to its own.
 
 /// Reads to the end of the output, which comes when the program and all that hold its output are gone.
 result<std::string> read_all(int from, const std::string& program, milliseconds patience,
@@ -44,6 +45,19 @@ result<std::string> read_all(int from, const std::string& program, milliseconds 
   }
 }
 
+/// The status of a child that ends by itself within `grace`, or of one that is killed with its group.
+int reap(pid_t child, milliseconds grace) {
+  int status = 0;
+  for (; grace.count() > 0; grace -= milliseconds(10)) {
+    if (::waitpid(child, &status, WNOHANG) == child) return status;
+    ::usleep(10'000);
+  }
+  ::kill(-child, SIGKILL);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return status;
+}
+
 }  // namespace
 
 result<std::string> command_output(const std::vector<std::string>& words, milliseconds patience,
@@ -59,10 +73,7 @@ result<std::string> command_output(const std::vector<std::string>& words, millis
   if (child < 0) return fail(errc::backend_fault, stage::start, "cannot start " + words.front());
   output->write.close();
   auto printed = read_all(output->read.get(), words.front(), patience, stop);
-  if (!printed) ::kill(-child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = reap(child, printed ? exit_grace : milliseconds(0));
   if (!printed) return printed;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return printed;
   const exit_status how{.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,

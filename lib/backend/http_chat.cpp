@@ -201,6 +201,9 @@ void http_chat::count_prompt(const chat::request& request, std::function<void(re
 }
 
 void http_chat::check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done) {
+  if (how_.ways->ignores_field("tools")) {
+    return link_->loop().post([done = std::move(done)] { done(false); });
+  }
   chat::request without;
   without.messages.emplace_back();
   without.messages.back().text = "hi";

@@ -43,6 +43,9 @@ inline constexpr std::array llama_steps{
     start_step{"--slot-save-path", "{slot_folder}"},
 };
 inline constexpr std::array<words, 4> llama_aliases{"-m", "-np", "-c", "-t"};
+// Any required call is some call there, and "none" is not read.
+inline constexpr std::array<words, 5> llama_messages_ignores{
+    "tool_choice.name", "tool_choice.none", "parallel_tool_calls", "response_format", "reasoning_effort"};
 inline constexpr std::array llama_codes{error_sign{"exceed_context_size_error", errc::context_overflow}};
 inline constexpr std::array llama_phrases{
     error_sign{"exceeds the available context size", errc::context_overflow},
@@ -84,7 +87,8 @@ inline constexpr std::array mlx_steps{
     start_step{"--port", "{port}"},
     start_step{"--prompt-cache-bytes", "4294967296", true},
 };
-inline constexpr std::array<words, 4> mlx_ignores{"n", "tool_choice", "response_format", "echo"};
+inline constexpr std::array<words, 5> mlx_ignores{"n", "tool_choice", "response_format", "echo",
+                                                  "stream.logprobs"};
 inline constexpr std::array mlx_phrases{error_sign{"generation thread died", errc::backend_fault}};
 
 // ── Other servers ──
@@ -132,6 +136,8 @@ inline constexpr std::array rows{
         .ignores = omlx_ignores,
         .logprobs = trait::no,
         .prompt_logprobs = trait::no,
+        .thinking_switch = true,
+        .thinking_budget = "thinking_budget",
         .cached_tokens = usual_cached,
         .reports_cached_tokens = trait::yes,
         .reasoning = "reasoning_content",
@@ -190,6 +196,9 @@ inline constexpr std::array rows{
         .reports_slots = true,
         .logprobs = trait::yes,
         .prompt_logprobs = trait::no,  // Those of the generated tokens come in their place.
+        .messages_ignores = llama_messages_ignores,
+        .thinking_switch = true,
+        .thinking_budget = "thinking_budget_tokens",
         .prompt_arrays = true,
         .prompt_tokens = true,
         .empty_prompt = true,
@@ -209,6 +218,9 @@ inline constexpr std::array rows{
         .logprobs = trait::yes,
         .prompt_logprobs = trait::yes,
         .determinism = "VLLM_BATCH_INVARIANT=1",
+        .cache_salt = true,
+        .thinking_switch = true,
+        .thinking_budget = "thinking_token_budget",
         .prompt_arrays = true,
         .prompt_tokens = true,
         .empty_prompt = true,
@@ -224,6 +236,8 @@ inline constexpr std::array rows{
         .logprobs = trait::yes,
         .prompt_logprobs = trait::yes,
         .determinism = "--enable-deterministic-inference",
+        .cache_salt = true,
+        .thinking_switch = true,
         .prompt_arrays = true,
         .prompt_tokens = true,
         .empty_prompt = true,
@@ -255,6 +269,7 @@ inline constexpr std::array rows{
         .what = "AbstractCore's endpoint",
         .ready = {.path = "/health"},
         .prompt_logprobs = trait::no,  // It has no completions.
+        .cache_key = true,
         .cached_tokens = usual_cached,
     },
     dialect{
@@ -263,6 +278,8 @@ inline constexpr std::array rows{
         .logprobs = trait::yes,
         .images = trait::yes,
         .prompt_logprobs = trait::no,
+        .max_tokens_field = "max_completion_tokens",
+        .cache_key = true,
         .prompt_arrays = true,
         .prompt_tokens = true,
         .empty_prompt = true,

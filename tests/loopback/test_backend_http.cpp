@@ -460,3 +460,29 @@ TEST_CASE("a server that answers before its model is there is not ready") {
   CHECK(early.error().message ==
         server.url() + " answers HTTP 200: it is busy or still loading; try again when it is ready");
 }
+
+TEST_CASE("a server that ignores tools is not asked, and a request that needs them is refused unsent") {
+  net::loop loop;
+  test::fault_server server(generic({}));
+  const auto made = connect(loop, server, "posttrainllm");
+  const std::size_t asked = server.requests().size();
+  CHECK_FALSE(check_tools(loop, *made).value_or(true));
+  auto request = test::user_says("hi");
+  request.tools = {{.name = "f", .description = "", .parameters = "{}"}};
+  const auto outcome = test::start(loop, *made, request).sink->wait();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::unsupported);
+  CHECK(server.requests().size() == asked);
+}
+
+TEST_CASE("the reply lists what the server does not honour") {
+  net::loop loop;
+  test::fault_server server(generic({answer("200 OK", completion_with(""))}));
+  const auto made = connect(loop, server, "posttrainllm");
+  auto request = test::user_says("hi");
+  request.params.seed = 7;
+  const auto outcome = test::start(loop, *made, request).sink->wait();
+  REQUIRE(outcome);
+  CHECK(outcome->dropped == std::vector<std::string>{"seed"});
+  CHECK(body_of(server.requests().back()).find("seed") == nullptr);
+}

@@ -184,6 +184,15 @@ TEST_CASE("a command that hangs can be interrupted") {
   CHECK(std::chrono::steady_clock::now() - before < 5s);
 }
 
+TEST_CASE("a command that closes its output and stays is ended and counts as failed") {
+  const test::temporary_folder folder;
+  const auto staying = program(folder, "staying", "echo SENTINEL; exec >/dev/null; exec sleep 1000\n");
+  const auto before = std::chrono::steady_clock::now();
+  CHECK(refused(from_command(staying)).message ==
+        "no API key from --api-key-command: " + staying + " failed (signal 9)");
+  CHECK(std::chrono::steady_clock::now() - before < 20s);
+}
+
 TEST_CASE("two sources of a key are one too many") {
   backend::credentials from;
   from.key_env = "A";

@@ -82,8 +82,9 @@ struct dialect {
   bool reports_slots = false;      ///< GET /props says total_slots and n_ctx.
 
   // What it does with requests.
-  std::span<const std::string_view> ignores = {};  ///< Request fields that it drops without a word.
-  trait logprobs = trait::unknown;                 ///< Chat: logprobs of the generated tokens.
+  /// Request fields that it drops without a word; "stream.logprobs" is that field in streams alone.
+  std::span<const std::string_view> ignores = {};
+  trait logprobs = trait::unknown;         ///< Chat: logprobs of the generated tokens.
   bool logprobs_flag = false;              ///< `logprobs` is true or false there, also for completions.
   trait images = trait::unknown;           ///< Image parts reach the model.
   trait prompt_logprobs = trait::unknown;  ///< Completions: `echo` with `logprobs` scores the whole prompt.
