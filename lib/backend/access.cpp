@@ -119,6 +119,16 @@ result<std::string> run_key_command(const std::string& command, const std::stop_
   return why;
 }
 
+/// Words are cut to a length before they come here: the front of a secret may be what they end with.
+void hide_cut_secret(std::string& text, const std::string& secret) {
+  constexpr std::size_t telling = 4;  // Fewer characters give nothing away and are found in ordinary words.
+  for (std::size_t length = secret.size(); length >= telling; --length) {
+    if (!text.ends_with(std::string_view(secret).substr(0, length))) continue;
+    text.replace(text.size() - length, length, "[hidden]");
+    return;
+  }
+}
+
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
     text.replace(at, what.size(), with);
@@ -241,8 +251,10 @@ void access::sign(net::http_request& request) const {
 error access::without_secrets(error failure) const {
   const std::lock_guard lock(guarded_);
   for (const auto& secret : secrets_) {
-    replace_all(failure.message, secret, "[hidden]");
-    replace_all(failure.backend_words, secret, "[hidden]");
+    for (auto* text : {&failure.message, &failure.backend_words}) {
+      replace_all(*text, secret, "[hidden]");
+      hide_cut_secret(*text, secret);
+    }
   }
   return failure;
 }

@@ -1,8 +1,10 @@
 #include <evalcore/backend/process.hpp>
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
@@ -42,6 +44,7 @@ struct managed_process::impl {
   std::thread watch;
   std::mutex stopping;
   bool stopped = false;
+  std::atomic<bool> reaped = false;
 
   mutable std::mutex guarded;
   mutable std::condition_variable changed;
@@ -51,6 +54,12 @@ struct managed_process::impl {
   void drain_output() {
     char piece[4096];
     for (;;) {
+      // A grandchild that left the group may hold the other end for ever: once the child is reaped, what is
+      // in the pipe is read and no more is waited for.
+      pollfd readable{output.get(), POLLIN, 0};
+      const int ready = ::poll(&readable, 1, reaped ? 0 : 50);
+      if (ready == 0 && reaped) return;
+      if (ready <= 0) continue;
       const ssize_t got = ::read(output.get(), piece, sizeof piece);
       if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return;
@@ -115,7 +124,8 @@ void managed_process::stop(std::chrono::milliseconds grace) {
   impl_->watch.join();
   ::waitpid(impl_->child, nullptr, 0);
   if (impl_->guard > 0) ::waitpid(impl_->guard, nullptr, 0);
-  impl_->drain.join();  // Every process that held the other end is gone.
+  impl_->reaped = true;
+  impl_->drain.join();
 }
 
 std::optional<exit_status> managed_process::exited() const {

@@ -1,5 +1,8 @@
 #include "run/suite_line.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "run/suite_chat.hpp"
@@ -34,6 +37,21 @@ result<std::vector<chat::message>> read_prompt(const json::value& line) {
   return std::vector<chat::message>{std::move(turn)};
 }
 
+constexpr std::array<std::string_view, 9> known_members = {
+    "id", "messages", "prompt", "tools", "target", "scorer", "category", "params", "metadata"};
+
+/// A misspelt member would change a score without a word.
+result<void> only_known_members(const json::value& line) {
+  for (const auto& [name, held] : *line.if_object()) {
+    if (std::ranges::find(known_members, name) == known_members.end()) {
+      std::string named;
+      json::append_quoted(named, name);
+      return bad_line("unknown member " + named + "; data of your own has its place under \"metadata\"");
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 result<std::string> read_id(const json::value& line) {
@@ -49,6 +67,7 @@ result<item> plain_item(const json::value& line) {
   item out;
   auto id = read_id(line);
   if (!id) return std::move(id).error();
+  if (auto known = only_known_members(line); !known) return std::move(known).error();
   out.id = *std::move(id);
   auto messages = read_prompt(line);
   if (!messages) return std::move(messages).error();

@@ -3,7 +3,6 @@
 #include "wire/call_assembler.hpp"
 #include "wire/openai_parts.hpp"
 
-namespace evalcore::wire {
 namespace {
 
 error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what); }
@@ -66,9 +65,13 @@ std::string_view reasoning_text(const element& message) {
   return text_member(message, "reasoning").value_or("");
 }
 
+/// What servers and gateways say of an answer that they did not finish.
+constexpr std::array<std::string_view, 7> broken_off = {
+    "error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"};
+
 std::optional<error> read_finish(const element& choice, chat::reply& into) {
   const std::string_view word = text_member(choice, "finish_reason").value_or("");
-  if (word == "error" || word == "abort") {
+  if (std::ranges::find(broken_off, word) != broken_off.end()) {
     return fail(errc::backend_fault, stage::body,
                 "the backend broke the answer off (finish reason \"" + std::string(word) + "\")");
   }
