@@ -133,6 +133,12 @@ TEST_CASE("posttrainllm is started as its own harness starts it") {
   REQUIRE(reply);
   CHECK(reply->text == "Hello!");
   CHECK(*last_body(on).find("model")->if_string() == "posttrainllm");
+  // It is known to drop them, so that it is not asked.
+  const auto tools = test::ask<bool>(loop, [&](auto done) {
+    server->check_tools({{.name = "get_weather", .description = "", .parameters = "{}"}}, std::move(done));
+  });
+  CHECK(tools.value_or(true) == false);
+  CHECK(last_body(on).find("tools") == nullptr);
 }
 
 TEST_CASE("posttrainllm is found under its other name too") {

@@ -114,7 +114,7 @@ struct dialect {
   bool think_text_in_content = false;            ///< It leaves `<think>` text in the content.
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
-  bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
+  bool usage_of_one = false;            ///< Usage counts one answer where a request brought several.
   std::string_view failed_finish = {};  ///< The finish reason that means a failure in the middle of a stream.
 
   // How its failures read: exact values of an error's `type` or `code`, and parts of its message.
