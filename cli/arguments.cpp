@@ -64,15 +64,17 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
       ->check(whole_number(1, 4'294'967'295));
   command.add_option("--seed", defaults.seed, "For items that do not say")
       ->check(whole_number(-9'007'199'254'740'991, 9'007'199'254'740'991));
-  command.add_option_function<std::vector<std::string>>(
-      "--stop",
-      [&defaults](const std::vector<std::string>& stops) {
-        for (const auto& stop : stops) {
-          if (stop.empty()) throw CLI::ValidationError("--stop", "an empty text would end every answer");
-          defaults.stop.push_back(unescape(stop));
-        }
-      },
-      "Stop string for items that name none (\\n and \\t are understood; repeatable)");
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--stop",
+          [&defaults](const std::vector<std::string>& stops) {
+            for (const auto& stop : stops) {
+              if (stop.empty()) throw CLI::ValidationError("--stop", "an empty text would end every answer");
+              defaults.stop.push_back(unescape(stop));
+            }
+          },
+          "Stop string for items that name none (\\n and \\t are understood; repeatable)")
+      ->allow_extra_args(false);
   command.add_flag_callback(
       "--no-prompt-cache", [&into] { into.request.use_prompt_cache = false; },
       "Ask the backend not to reuse prompts (where it can be asked)");

@@ -37,10 +37,10 @@ std::string describe(const run::progress& at) {
   if (at.elapsed_s > 0 && at.completion_tokens > 0) {
     line += ", " + one_decimal(static_cast<double>(at.completion_tokens) / at.elapsed_s) + " tokens/s";
   }
-  if (at.prompt_tokens > 0) {
+  if (at.cached_tokens && at.prompt_tokens > 0) {
     line +=
         ", hit rate " +
-        one_decimal(100.0 * static_cast<double>(at.cached_tokens) / static_cast<double>(at.prompt_tokens)) +
+        one_decimal(100.0 * static_cast<double>(*at.cached_tokens) / static_cast<double>(at.prompt_tokens)) +
         " %";
   }
   if (at.done > 0 && waiting + at.running > 0) {

@@ -2,6 +2,7 @@
 """Prints the demo's table and adds the comparison to its summary.json."""
 
 import argparse
+import contextlib
 import json
 import pathlib
 import sqlite3
@@ -11,7 +12,7 @@ RUNS = {"A": "sequential", "A'": "cached", "B": "."}
 
 def texts(store):
     """Answer by item, from a run store."""
-    with sqlite3.connect(f"file:{store}?mode=ro", uri=True) as database:
+    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         rows = database.execute(
             "SELECT items.item_id, replies.body FROM replies JOIN items ON items.item_key = replies.item_key"
         )

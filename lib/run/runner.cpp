@@ -263,7 +263,7 @@ class runner {
     }
     progress_.completion_tokens = summary_.completion_tokens.value_or(0);
     progress_.prompt_tokens = summary_.prompt_tokens.value_or(0);
-    progress_.cached_tokens = summary_.cached_tokens.value_or(0);
+    progress_.cached_tokens = summary_.cached_tokens;
   }
 
   metric_summary& metric_for(const item& one, const score::scorer& scorer) {

@@ -1,8 +1,13 @@
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include <evalcore/wire/openai_chat.hpp>
 
 #include "wire/call_assembler.hpp"
 #include "wire/openai_parts.hpp"
 
+namespace evalcore::wire {
 namespace {
 
 error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what); }

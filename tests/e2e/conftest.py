@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 import pathlib
@@ -125,7 +126,7 @@ def stored_items(store, scratch):
     scratch.mkdir(exist_ok=True)
     for path in store.parent.glob(store.name + "*"):
         shutil.copy(path, scratch / path.name)
-    with sqlite3.connect(scratch / store.name) as database:
+    with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
         return {row[0] for row in database.execute(
             "SELECT items.item_id FROM replies JOIN items ON items.item_key = replies.item_key")}
 

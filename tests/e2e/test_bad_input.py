@@ -73,6 +73,7 @@ def test_a_value_that_cannot_be_meant_is_refused(evalcore, suite, option, value)
     ('{"id": "a", "prompt": "x"}\n', ["suite.jsonl:2", '"target"']),
     ('{"id": "i1", "prompt": "x", "target": "y"}\n', ["suite.jsonl:2", '"i1"', "1"]),
     ('{"id": "a", "prompt": "x", "target": "y", "scorer": "vibes"}\n', ["suite.jsonl:2", '"vibes"', "exact", "numeric"]),
+    ('{"id": "a", "prompt": "x", "target": "y", "scoror": "numeric"}\n', ["suite.jsonl:2", '"scoror"', "metadata"]),
     ('{"id": "a", "messages": [{"role": "wizard", "content": "x"}], "target": "y"}\n', ["suite.jsonl:2", '"wizard"']),
 ])
 def test_a_bad_line_is_named(evalcore, suite, tmp_path, line, words):

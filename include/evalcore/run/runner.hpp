@@ -34,7 +34,7 @@ struct progress {
   std::uint64_t errors = 0;
   std::uint64_t completion_tokens = 0;
   std::uint64_t prompt_tokens = 0;
-  std::uint64_t cached_tokens = 0;
+  std::optional<std::uint64_t> cached_tokens;  ///< Absent: the backend does not report it.
   double elapsed_s = 0;
 };
 
