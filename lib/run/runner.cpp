@@ -100,6 +100,7 @@ class runner {
 
   /// Takes from the store what it has, and lists the rest.
   result<void> read_store() {
+    std::uint64_t sampled = 0;
     for (std::size_t index = 0; index < summary_.items; ++index) {
       auto one = suite_.get(index);
       if (!one) return std::move(one).error();
@@ -115,6 +116,7 @@ class runner {
       if (!stored) return std::move(stored).error();
       if (!*stored) {
         pending_.push_back(index);
+        sampled += request->params.temperature ? 0U : 1U;
         continue;
       }
       // Scored again: it is cheap, and a scorer that was mended counts at once.
@@ -123,6 +125,12 @@ class runner {
       if (auto kept = store_.put_verdict(record, verdict); !kept) return kept;
       summary_.reused += 1;
       count_answer(*one, **scorer, reply, verdict);
+    }
+    if (sampled > 0) {
+      watch_.note(std::to_string(sampled) + " of " + std::to_string(pending_.size()) +
+                  " items are sent without a temperature, so the backend's default holds and may sample; "
+                  "--temperature 0 "
+                  "makes them greedy");
     }
     auto twice = store_.possibly_paid_twice();
     if (!twice) return std::move(twice).error();

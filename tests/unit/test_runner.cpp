@@ -71,7 +71,9 @@ TEST_CASE("right, wrong and errored are three things") {
             "\n"
             R"({"text":"yes","usage":{"prompt_tokens":5,"cached_tokens":2,"completion_tokens":1}})"
             "\n");
-  const auto ran = at.run();
+  run::run_options greedy;
+  greedy.request.defaults.temperature = 0;
+  const auto ran = at.run(greedy);
   CHECK(ran.items == 4);
   CHECK(ran.answered == 3);
   CHECK(ran.errors == 1);
@@ -129,6 +131,16 @@ TEST_CASE("a changed request is asked again, a changed target is not") {
   // Another target makes another suite: its items are other items, and nothing is taken from the old ones.
   at.suite(item("a", "no") + item("b", "yes"));
   CHECK(*at.run().score() == 0.5);
+}
+
+TEST_CASE("that nothing asks for greedy answers is said, since the backend may then sample") {
+  fixture at;
+  at.suite(item("a", "yes"));
+  at.script(R"({"text":"yes"})"
+            "\n");
+  CHECK(at.run().items == 1);
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0].find("--temperature 0") != std::string::npos);
 }
 
 TEST_CASE("the limit takes the first items of the suite, whatever the plan's order") {
