@@ -106,6 +106,7 @@ const double* value::as_double(double& storage) const noexcept {
 
 result<value> parse(std::string_view text) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  if (text.empty()) return fail(errc::bad_reply, stage::decode, "there is no JSON in an empty text");
   simdjson::dom::parser parser(std::numeric_limits<std::uint32_t>::max());
   if (const auto failure = parser.allocate(text.size(), limits::json_depth)) {
     return fail(failure == simdjson::MEMALLOC ? errc::no_memory : errc::bad_reply, stage::decode,

@@ -45,6 +45,7 @@ class json_reader {
  public:
   /// Nullopt for what is not JSON, or is nested deeper than the limit.
   std::optional<element> read(std::string_view text) {
+    if (text.empty()) return std::nullopt;  // simdjson copies from a null pointer then.
     element root;
     if (text.size() > parser_.capacity() &&
         parser_.allocate(text.size(), limits::json_depth) != simdjson::SUCCESS) {

@@ -53,6 +53,11 @@ TEST_CASE("what is not JSON is refused") {
   }
 }
 
+TEST_CASE("an empty text is no JSON, wherever it comes from") {
+  CHECK_FALSE(json::parse(std::string_view()));
+  CHECK_FALSE(json::parse("\xEF\xBB\xBF"));
+}
+
 TEST_CASE("nesting is bounded") {
   CHECK(json::parse(std::string(100, '[') + std::string(100, ']')));
   CHECK_FALSE(json::parse(std::string(200'000, '[') + std::string(200'000, ']')));
