@@ -60,7 +60,7 @@ package_group() {
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
       libsqlite3-dev zlib1g-dev libutf8proc-dev libcli11-dev doctest-dev ;;
     python) echo python3 python3-venv ca-certificates ;;
-    test) echo abigail-tools binutils clang-format-19 jq sqlite3 ;;
+    test) echo abigail-tools binutils clang-format-19 jq procps sqlite3 ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;
     *) die "unknown package group '$1'; there are: build, python, test, develop" ;;
   esac
