@@ -34,6 +34,7 @@ class planned_source final : public pool::source {
 
   pool::pull next() override {
     auto action = dispatch_.next();
+    if (failure_) return pool::exhausted{};
     if (const auto* one = std::get_if<prefix::send>(&action)) return work_for(*one);
     if (auto* copy = std::get_if<prefix::share>(&action))
       return pool::share_prefix{copy->from, std::move(copy->to)};
@@ -46,16 +47,19 @@ class planned_source final : public pool::source {
   }
   void on_shared(const result<void>& outcome) override { dispatch_.on_shared(outcome.has_value()); }
 
+  /// The file changed since it was checked: nothing more goes out. To be read once the pool has drained.
+  [[nodiscard]] const std::optional<error>& failure() const { return failure_; }
   [[nodiscard]] const dispatched& sent(pool::item_id id) const { return sent_[id]; }
 
  private:
   pool::pull work_for(const prefix::send& one) {
-    // The suite was checked and prepared while planning; a file that changed since then shows as an
-    // empty request, which the backend refuses and the store records.
-    pool::work work{one.item, {}};
-    if (auto read = from_.get(pending_[one.item])) {
-      if (auto request = prepare(*read, how_)) work.request = *std::move(request);
+    auto read = from_.get(pending_[one.item]);
+    auto request = read ? prepare(*read, how_) : result<chat::request>(std::move(read).error());
+    if (!request) {
+      failure_ = std::move(request).error();
+      return pool::exhausted{};
     }
+    pool::work work{one.item, *std::move(request)};
     work.request.hints.slot = one.slot;
     sent_[one.item] = {one.slot, exact_ ? one.predicted_cached : std::nullopt};
     return work;
@@ -67,6 +71,7 @@ class planned_source final : public pool::source {
   prefix::dispatcher dispatch_;
   bool exact_;
   std::vector<dispatched> sent_;
+  std::optional<error> failure_;
 };
 
 }  // namespace evalcore::run

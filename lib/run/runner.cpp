@@ -129,8 +129,7 @@ class runner {
     if (sampled > 0) {
       watch_.note(std::to_string(sampled) + " of " + std::to_string(pending_.size()) +
                   " items are sent without a temperature, so the backend's default holds and may sample; "
-                  "--temperature 0 "
-                  "makes them greedy");
+                  "--temperature 0 makes them greedy");
     }
     auto twice = store_.possibly_paid_twice();
     if (!twice) return std::move(twice).error();
@@ -179,6 +178,7 @@ class runner {
         if (event->what == pool::event::kind::drained) {
           summary_.wall_s = seconds(now - started_);
           tell(now);
+          if (source_->failure()) return *source_->failure();
           if (event->outcome && !*event->outcome && !stop_.stop_requested()) return event->outcome->error();
           return store_.sync();
         }
