@@ -2,6 +2,7 @@
 #include <evalcore/wire/sse.hpp>
 
 #include "wire/anthropic_parts.hpp"
+#include "wire/event_feed.hpp"
 #include "wire/openai_parts.hpp"
 
 namespace evalcore::wire {
@@ -85,17 +86,7 @@ anthropic_messages_stream& anthropic_messages_stream::operator=(anthropic_messag
     default;
 
 result<anthropic_messages_stream::progress> anthropic_messages_stream::feed(std::string_view piece) {
-  state& now = *state_;
-  progress made;
-  if (!now.failure) {
-    const auto framed = now.events.feed(piece, [&](const sse_event& one) {
-      if (now.failure) return;
-      if (auto taken = now.event(one, made); !taken) now.failure = std::move(taken).error();
-    });
-    if (!framed && !now.failure) now.failure = framed.error();
-  }
-  if (now.failure) return *now.failure;
-  return made;
+  return feed_events(*state_, piece);
 }
 
 std::uint64_t anthropic_messages_stream::comments() const noexcept {
@@ -104,15 +95,7 @@ std::uint64_t anthropic_messages_stream::comments() const noexcept {
 
 result<chat::reply> anthropic_messages_stream::take() {
   state& now = *state_;
-  if (!now.failure) {
-    // The last event may lack its blank line. What is cut in the middle is no event: the proof of the end,
-    // or its absence, then decides.
-    now.events.finish([&](const sse_event& last) {
-      progress unseen;
-      auto taken = now.event(last, unseen);
-      if (!taken && taken.error().code != errc::bad_reply) now.failure = std::move(taken).error();
-    });
-  }
+  finish_events(now);
   if (now.failure) return *now.failure;
   if (!now.stopped) {
     return fail(errc::truncated, stage::body,

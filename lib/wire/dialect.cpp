@@ -22,6 +22,10 @@ bool member_is_true(std::string_view body, std::string_view member) {
 
 std::span<const dialect> dialects() noexcept { return dialect_table::rows; }
 
+bool broke_off(std::string_view finish_reason) noexcept {
+  return std::ranges::find(dialect_table::broken_off, finish_reason) != dialect_table::broken_off.end();
+}
+
 const dialect* find_dialect(std::string_view name) noexcept {
   const auto* found = std::ranges::find(dialect_table::rows, name, &dialect::name);
   return found == dialect_table::rows.end() ? nullptr : found;

@@ -32,6 +32,16 @@ inline constexpr std::array openai_phrases{
 inline constexpr std::array anthropic_codes{error_sign{"billing_error", errc::quota}};
 inline constexpr std::array anthropic_phrases{error_sign{"prompt is too long", errc::context_overflow}};
 
+inline constexpr std::array<words, 7> broken_off{
+    "error",  // PostTrainLLM, in the middle of a stream
+    "abort",  // SGLang
+    "aborted",
+    "cancelled",  // Gateways
+    "canceled",
+    "timeout",                       //
+    "insufficient_system_resource",  // DeepSeek
+};
+
 // ── llama.cpp ──
 inline constexpr std::array llama_steps{
     start_step{"--model", "{model}"},
@@ -125,7 +135,6 @@ inline constexpr std::array rows{
         .prompt_tokens = true,
         .reports_cached_tokens = trait::no,
         .think_text_in_content = true,
-        .failed_finish = "error",
     },
     dialect{
         .name = "omlx",
@@ -244,7 +253,6 @@ inline constexpr std::array rows{
         .logit_bias = true,
         .cached_tokens = usual_cached,
         .reasoning = "reasoning_content",
-        .failed_finish = "abort",
         .error_phrases = sglang_phrases,
     },
     dialect{

@@ -1,7 +1,3 @@
-#include <algorithm>
-#include <array>
-#include <string_view>
-
 #include <evalcore/wire/openai_chat.hpp>
 
 #include "wire/call_assembler.hpp"
@@ -70,13 +66,9 @@ std::string_view reasoning_text(const element& message) {
   return text_member(message, "reasoning").value_or("");
 }
 
-/// What servers and gateways say of an answer that they did not finish.
-constexpr std::array<std::string_view, 7> broken_off = {
-    "error", "abort", "aborted", "cancelled", "canceled", "timeout", "insufficient_system_resource"};
-
 std::optional<error> read_finish(const element& choice, chat::reply& into) {
   const std::string_view word = text_member(choice, "finish_reason").value_or("");
-  if (std::ranges::find(broken_off, word) != broken_off.end()) {
+  if (broke_off(word)) {
     return fail(errc::backend_fault, stage::body,
                 "the backend broke the answer off (finish reason \"" + std::string(word) + "\")");
   }

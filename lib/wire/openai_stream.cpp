@@ -2,6 +2,7 @@
 #include <evalcore/wire/sse.hpp>
 
 #include "wire/call_assembler.hpp"
+#include "wire/event_feed.hpp"
 #include "wire/openai_parts.hpp"
 
 namespace evalcore::wire {
@@ -85,32 +86,14 @@ openai_chat_stream::openai_chat_stream(openai_chat_stream&&) noexcept = default;
 openai_chat_stream& openai_chat_stream::operator=(openai_chat_stream&&) noexcept = default;
 
 result<openai_chat_stream::progress> openai_chat_stream::feed(std::string_view piece) {
-  state& now = *state_;
-  progress made;
-  if (!now.failure) {
-    const auto framed = now.events.feed(piece, [&](const sse_event& one) {
-      if (now.failure) return;
-      if (auto taken = now.event(one, made); !taken) now.failure = std::move(taken).error();
-    });
-    if (!framed && !now.failure) now.failure = framed.error();
-  }
-  if (now.failure) return *now.failure;
-  return made;
+  return feed_events(*state_, piece);
 }
 
 std::uint64_t openai_chat_stream::comments() const noexcept { return state_->events.comments(); }
 
 result<chat::reply> openai_chat_stream::take() {
   state& now = *state_;
-  if (!now.failure) {
-    // The last event may lack its blank line. What is cut in the middle is no event: the proof of the end,
-    // or its absence, then decides.
-    now.events.finish([&](const sse_event& last) {
-      progress unseen;
-      auto taken = now.event(last, unseen);
-      if (!taken && taken.error().code != errc::bad_reply) now.failure = std::move(taken).error();
-    });
-  }
+  finish_events(now);
   if (now.failure) return *now.failure;
   if (!now.proved_end()) {
     return fail(errc::truncated, stage::body,

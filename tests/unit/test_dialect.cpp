@@ -92,3 +92,12 @@ TEST_CASE("a server's own words are understood behind any gateway") {
   }
   CHECK(wire::read_error_words("invalid_request_error", "", "no such field") == nullptr);
 }
+
+TEST_CASE("a finish reason of an answer that was broken off is known, whoever says it") {
+  for (const char* word : {"error", "abort", "cancelled", "timeout", "insufficient_system_resource"}) {
+    CHECK_MESSAGE(wire::broke_off(word), word);
+  }
+  for (const char* word : {"stop", "length", "tool_calls", "content_filter", ""}) {
+    CHECK_MESSAGE(!wire::broke_off(word), word);
+  }
+}

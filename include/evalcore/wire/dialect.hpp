@@ -114,8 +114,7 @@ struct dialect {
   bool think_text_in_content = false;            ///< It leaves `<think>` text in the content.
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
-  bool usage_of_one = false;            ///< Usage counts one answer where a request brought several.
-  std::string_view failed_finish = {};  ///< The finish reason that means a failure in the middle of a stream.
+  bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
 
   // How its failures read: exact values of an error's `type` or `code`, and parts of its message.
   std::span<const error_sign> error_codes = {};
@@ -129,6 +128,10 @@ struct dialect {
 [[nodiscard]] std::span<const dialect> dialects() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const dialect* find_dialect(std::string_view name) noexcept;
+
+/// Whether a finish reason says that the answer was not finished. The words of every server are tried
+/// whatever the dialect, since gateways hand on the words of others.
+[[nodiscard]] bool broke_off(std::string_view finish_reason) noexcept;
 
 /// Whether an answer to GET `ways.ready.path` says that the server can take requests.
 [[nodiscard]] bool says_ready(const dialect& ways, int status, std::string_view body);
