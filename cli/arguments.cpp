@@ -241,7 +241,6 @@ command parse_arguments(int argc, char** argv) {
                "evalcore");
   app.set_version_flag("--version", "evalcore " EVALCORE_VERSION);
   app.require_subcommand(1);
-  app.allow_extras(false);
   app.failure_message([&](const CLI::App* failed, const CLI::Error& error) {
     const auto chosen = failed->get_subcommands();
     if (chosen.empty() && argc > 1 && argv[1][0] != '-') {
