@@ -16,13 +16,14 @@ constexpr double worth_keeping = 0.33;
 constexpr double headroom = 1.25;    // Above the knee: costs a queue, saves when the server gets faster.
 constexpr double first_step = 0.15;  // Of a probe, part of the limit.
 constexpr double least_step = 0.07;
+constexpr double most_step = 0.3;
 constexpr double break_in = 0.7;        // Of the goodput that the number in flight should bring.
 constexpr double slow_first_token = 3;  // Times the best.
 constexpr double used = 0.9;            // Of the limit in flight: the limit is what bounds.
 constexpr std::uint32_t least_recent = 8;
 constexpr std::uint32_t most_recent = 16;
 constexpr std::uint32_t least_round = 8;
-constexpr std::uint32_t least_measure = 24;
+constexpr std::uint32_t least_measure = 20;
 constexpr std::uint32_t longest_interval = 16;
 constexpr std::uint32_t least_failures = 5;
 constexpr duration rejected_hold = 30s;
@@ -117,63 +118,76 @@ std::optional<goodput_sample> adaptive_limit::sample(const flight& one, const at
 void adaptive_limit::answered(const flight& one, const attempt_report& report, std::uint32_t level,
                               instant now) {
   failures_ = 0;
-  if (one.number >= cut_) {
-    answered_since_cut_ = true;
-    if (limit_ < std::min(target_, highest(now)) && level >= used * limit_ &&
-        (pays_ || phase_ != phase::growing)) {
-      set_limit(limit_ + 1, limit_reason::grew, now);
-      if (phase_ == phase::probing && limit_ == target_) settle();
-    }
-  }
+  if (one.number >= cut_) answered_since_cut_ = true;
+  const bool draining = level > limit_;
+  if (!draining && one.number >= cut_) grow(level, now);
   const auto seen = sample(one, report, now);
   if (!seen) return;
   recent_.add(*seen);
   recent_tokens_ += seen->tokens;
   if (recent_.ends() >= std::clamp(limit_ / 8, least_recent, most_recent)) {
-    if (phase_ == phase::growing && reference_.ends() > 0) {
-      const auto gained = gain(reference_, recent_);
-      pays_ = !gained || recent_.in_flight() < 1.1 * reference_.in_flight() || *gained >= worth_growing;
-    }
-    if (goodput_broke_in(now)) cut_to_goodput(now);
+    look_at_recent(draining, now);
     start_recent(now);
   }
+  if (draining || (phase_ == phase::probing && limit_ < target_)) return;
   if (settling_ > 0) {
     --settling_;
     return;
   }
-  if (phase_ == phase::probing && limit_ < target_) return;
   window_.add(*seen);
   if (window_.ends() < round_size_) return;
   round_ended(now);
   start_round();
 }
 
-bool adaptive_limit::goodput_broke_in(instant now) {
-  if (reference_.ends() == 0 || settling_ > 0) return false;
-  const double share = std::min(1.0, recent_.in_flight() / reference_.in_flight());
-  const double least = break_in * share * reference_.goodput();
-  return recent_.goodput() < least && recent_tokens_ < least * seconds(now - recent_since_);
+void adaptive_limit::grow(std::uint32_t level, instant now) {
+  if (limit_ >= std::min(target_, highest(now)) || level < used * limit_) return;
+  if (phase_ == phase::growing && !pays_) return;
+  set_limit(limit_ + 1, limit_reason::grew, now);
+  if (phase_ == phase::probing && limit_ == target_) settle();
 }
 
-void adaptive_limit::cut_to_goodput(instant now) {
+void adaptive_limit::look_at_recent(bool draining, instant now) {
+  const double by_clock = recent_tokens_ / seconds(now - recent_since_);
+  const double least = break_in * std::min(1.0, recent_.in_flight() / good_.in_flight()) * good_.goodput();
+  const bool broken = good_.ends() > 0 && recent_.goodput() < least && by_clock < least;
+  pays_ = !broken && (before_.ends() == 0 || by_clock >= before_.goodput());
+  if (!broken) {
+    broken_ = 0;
+    return;
+  }
+  ++broken_;
   if (phase_ == phase::growing) {
-    step_ = least_step;
-    return leave_growth(0.85 * reference_.in_flight(), limit_reason::slowed, now);
+    if (limit_ > good_.in_flight()) {
+      step_ = least_step;
+      leave_growth(0.85 * good_.in_flight(), limit_reason::slowed, now);
+    } else if (!draining) {
+      set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
+    }
+    return;
   }
   if (phase_ == phase::probing && limit_ > before_probe_) return end_probe(false, recent_, now);
-  const double needed = reference_.in_flight() * recent_.goodput() / reference_.goodput();
-  const auto limit = std::max({rounded(needed / 2), limit_ / 4, bounds_.floor});
-  if (limit >= limit_) return;
+  if (settling_ > 0 && broken_ < 2) return;
+  if (broken_ < 2) {
+    set_limit(std::max(rounded(0.85 * limit_), bounds_.floor), limit_reason::slowed, now);
+    phase_ = phase::steady;
+    renew_ = true;
+    return settle();
+  }
+  const double needed = good_.in_flight() * recent_.goodput() / good_.goodput();
+  const auto level = limit_;
   cut_ = sent_;
   answered_since_cut_ = false;
-  grow_again(limit, limit_reason::slowed, now);
+  grow_again(std::clamp(std::max(rounded(needed / 2), limit_ / 4), bounds_.floor, limit_),
+             limit_reason::slowed, now);
+  target_ = level;
 }
 
 void adaptive_limit::leave_growth(double level, limit_reason why, instant now) {
   phase_ = phase::steady;
   renew_ = true;
-  reference_ = {};
   set_limit(std::clamp(rounded(std::ceil(level)), bounds_.floor, limit_), why, now);
+  target_ = limit_;
   settle();
 }
 
@@ -187,29 +201,28 @@ void adaptive_limit::round_ended(instant now) {
 }
 
 void adaptive_limit::growing_round(instant now) {
-  const auto gained = reference_.ends() > 0 ? gain(reference_, window_) : std::nullopt;
-  if (gained && window_.in_flight() > 1.1 * reference_.in_flight() && *gained < worth_growing) {
-    const double more = window_.goodput() / reference_.goodput();
-    const double knee = reference_.in_flight() * (more < 0.9 ? 1.0 : std::max(1.0, more) * headroom);
+  const auto gained = before_.ends() > 0 ? gain(before_, window_) : std::nullopt;
+  if (gained && window_.in_flight() > 1.1 * before_.in_flight() && *gained < worth_growing) {
+    const double more = window_.goodput() / before_.goodput();
+    const double knee = before_.in_flight() * (more < 0.9 ? 1.0 : std::max(1.0, more) * headroom);
+    down_next_ = more < 0.9;
     return leave_growth(knee, limit_reason::found_knee, now);
   }
-  reference_ = window_;
-  if (limit_ >= std::min(target_, highest(now))) {
-    phase_ = phase::steady;
-    settle();
-  }
+  before_ = good_ = window_;
+  if (limit_ >= std::min(target_, highest(now))) leave_growth(limit_, limit_reason::found_knee, now);
 }
 
 void adaptive_limit::steady_round(instant now) {
-  reference_.fade(renew_ ? 0.0 : 0.5);
-  reference_.add(window_);
+  before_.fade(renew_ ? 0.0 : 0.5);
+  before_.add(window_);
+  good_ = before_;
   renew_ = false;
   if (wait_ > 1) {
     --wait_;
     return;
   }
   before_probe_ = limit_;
-  const auto first = reference_.first_token();
+  const auto first = before_.first_token();
   const bool slow = first && *first > slow_first_token * *best_first_token_;
   const auto by = std::max(rounded(limit_ * step_), std::uint32_t{1});
   if ((slow || down_next_) && limit_ > bounds_.floor) {
@@ -224,7 +237,7 @@ void adaptive_limit::steady_round(instant now) {
 }
 
 void adaptive_limit::probing_round(instant now) {
-  const auto gained = gain(reference_, window_);
+  const auto gained = gain(before_, window_);
   const bool up = target_ > before_probe_;
   end_probe(gained && (up ? *gained >= worth_keeping : *gained < (down_next_ ? 0 : worth_keeping)), window_,
             now);
@@ -234,18 +247,19 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
   const bool up = target_ > before_probe_;
   phase_ = phase::steady;
   if (kept) {
-    reference_ = seen;
-    if (up) step_ = std::min(2 * step_, 1.0);
+    before_ = good_ = seen;
+    if (up) step_ = std::min(2 * step_, most_step);
     interval_ = 1;
     if (up && held_ && limit_ > *held_) held_.reset();
   } else {
-    const auto gained = gain(reference_, seen);
+    const auto gained = gain(before_, seen);
     down_next_ = up && gained && *gained < -0.3;
     step_ = std::max(step_ / 2, least_step);
     interval_ = std::min(2 * interval_, longest_interval);
-    if (!up) best_first_token_ = *reference_.first_token() / slow_first_token;
+    if (!up) best_first_token_ = *before_.first_token() / slow_first_token;
     set_limit(std::clamp(before_probe_, bounds_.floor, bounds_.ceiling), limit_reason::probe_ended, now);
   }
+  target_ = limit_;
   wait_ = interval_;
   settle();
 }
@@ -268,28 +282,30 @@ void adaptive_limit::failed(const flight& one, std::uint32_t level, instant now)
   start_round();
   if (++failures_ < std::max(least_failures, level_at_failure_ / 4)) return;
   failures_ = 0;
+  cut_ = sent_;
   if (!answered_since_cut_) {
     // Still the same outage, or a server that cannot do this much: nothing is known about a higher level.
-    cut_ = sent_;
     set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::collapsed, now);
     return;
   }
-  cut_ = sent_;
   answered_since_cut_ = false;
   const auto below = std::min(level_at_failure_ - 1, static_cast<std::uint32_t>(0.97 * level_at_failure_));
   hold_below(std::max(below, bounds_.floor), collapsed_hold, now);
+  good_ = {};
   grow_again(std::min(limit_, bounds_.start), limit_reason::collapsed, now);
 }
 
 void adaptive_limit::grow_again(std::uint32_t from, limit_reason why, instant now) {
   phase_ = phase::growing;
   target_ = std::numeric_limits<std::uint32_t>::max();
-  reference_ = {};
+  before_ = {};
   interval_ = wait_ = 1;
   step_ = first_step;
+  down_next_ = false;
   set_limit(from, why, now);
   settling_ = 0;
   pays_ = true;
+  broken_ = 0;
   start_round();
   start_recent(now);
 }
@@ -325,7 +341,6 @@ void adaptive_limit::settle() {
 void adaptive_limit::set_limit(std::uint32_t limit, limit_reason why, instant now) {
   if (limit == limit_) return;
   limit_ = limit;
-  if (phase_ == phase::steady) target_ = limit_;
   note(why, now);
 }
 

@@ -103,8 +103,8 @@ class adaptive_limit {
   void failed(const flight& one, std::uint32_t level, instant now);
 
   [[nodiscard]] std::uint32_t highest(instant now) const;
-  [[nodiscard]] bool goodput_broke_in(instant now);
-  void cut_to_goodput(instant now);
+  void grow(std::uint32_t level, instant now);
+  void look_at_recent(bool draining, instant now);
   void round_ended(instant now);
   void growing_round(instant now);
   void leave_growth(double level, limit_reason why, instant now);
@@ -135,7 +135,9 @@ class adaptive_limit {
   goodput_window recent_;  // The last few ends.
   double recent_tokens_ = 0;
   instant recent_since_{};
-  goodput_window reference_;    // The rounds before, at this limit.
+  goodput_window good_;
+  std::uint32_t broken_ = 0;
+  goodput_window before_;       // The rounds before, at this limit.
   bool renew_ = false;          // The reference is of another time: the next round replaces it.
   std::uint32_t settling_ = 0;  // Ends that are not looked at, since they began before the last change.
   std::optional<double> best_first_token_;
