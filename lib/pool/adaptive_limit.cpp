@@ -13,9 +13,10 @@ using std::chrono_literals::operator""min;
 
 constexpr double worth_growing = 0.25;  // Least gain of goodput for a gain in flight, both in logarithms.
 constexpr double worth_keeping = 0.33;
+constexpr double loses = -0.5;
 constexpr double headroom = 1.25;    // Above the knee: costs a queue, saves when the server gets faster.
 constexpr double first_step = 0.15;  // Of a probe, part of the limit.
-constexpr double least_step = 0.07;
+constexpr double least_step = 0.1;
 constexpr double most_step = 0.3;
 constexpr double break_in = 0.7;        // Of the goodput that the number in flight should bring.
 constexpr double slow_first_token = 3;  // Times the best.
@@ -23,8 +24,8 @@ constexpr double used = 0.9;            // Of the limit in flight: the limit is 
 constexpr std::uint32_t least_recent = 8;
 constexpr std::uint32_t most_recent = 16;
 constexpr std::uint32_t least_round = 8;
-constexpr std::uint32_t least_measure = 20;
-constexpr std::uint32_t longest_interval = 16;
+constexpr std::uint32_t least_measure = 24;
+constexpr std::uint32_t longest_interval = 32;
 constexpr std::uint32_t least_failures = 5;
 constexpr duration rejected_hold = 30s;
 constexpr duration collapsed_hold = 10min;
@@ -122,11 +123,11 @@ void adaptive_limit::answered(const flight& one, const attempt_report& report, s
   const bool draining = level > limit_;
   if (!draining && one.number >= cut_) grow(level, now);
   const auto seen = sample(one, report, now);
-  if (!seen) return;
+  if (!seen || (phase_ == phase::growing && one.number < cut_)) return;
   recent_.add(*seen);
   recent_tokens_ += seen->tokens;
   if (recent_.ends() >= std::clamp(limit_ / 8, least_recent, most_recent)) {
-    look_at_recent(draining, now);
+    look_at_recent(now);
     start_recent(now);
   }
   if (draining || (phase_ == phase::probing && limit_ < target_)) return;
@@ -147,11 +148,14 @@ void adaptive_limit::grow(std::uint32_t level, instant now) {
   if (phase_ == phase::probing && limit_ == target_) settle();
 }
 
-void adaptive_limit::look_at_recent(bool draining, instant now) {
+void adaptive_limit::look_at_recent(instant now) {
   const double by_clock = recent_tokens_ / seconds(now - recent_since_);
   const double least = break_in * std::min(1.0, recent_.in_flight() / good_.in_flight()) * good_.goodput();
   const bool broken = good_.ends() > 0 && recent_.goodput() < least && by_clock < least;
   pays_ = !broken && (before_.ends() == 0 || by_clock >= before_.goodput());
+  if (pays_ && before_.ends() > 0 && recent_.in_flight() > 1.1 * before_.in_flight()) {
+    pays_ = *gain(before_, recent_) >= worth_growing;
+  }
   if (!broken) {
     broken_ = 0;
     return;
@@ -161,17 +165,25 @@ void adaptive_limit::look_at_recent(bool draining, instant now) {
     if (limit_ > good_.in_flight()) {
       step_ = least_step;
       leave_growth(0.85 * good_.in_flight(), limit_reason::slowed, now);
-    } else if (!draining) {
+    } else {
       set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
     }
     return;
   }
   if (phase_ == phase::probing && limit_ > before_probe_) return end_probe(false, recent_, now);
-  if (settling_ > 0 && broken_ < 2) return;
+  if (settling_ > 0 && broken_ < 2) {
+    broken_ = 0;
+    return;
+  }
   if (broken_ < 2) {
     set_limit(std::max(rounded(0.85 * limit_), bounds_.floor), limit_reason::slowed, now);
     phase_ = phase::steady;
+    target_ = limit_;
     renew_ = true;
+    down_next_ = false;
+    failed_probe_ = true;
+    step_ = first_step;
+    wait_ = 1;
     return settle();
   }
   const double needed = good_.in_flight() * recent_.goodput() / good_.goodput();
@@ -180,7 +192,7 @@ void adaptive_limit::look_at_recent(bool draining, instant now) {
   answered_since_cut_ = false;
   grow_again(std::clamp(std::max(rounded(needed / 2), limit_ / 4), bounds_.floor, limit_),
              limit_reason::slowed, now);
-  target_ = level;
+  target_ = std::max(rounded(0.9 * level), limit_);
 }
 
 void adaptive_limit::leave_growth(double level, limit_reason why, instant now) {
@@ -239,8 +251,8 @@ void adaptive_limit::steady_round(instant now) {
 void adaptive_limit::probing_round(instant now) {
   const auto gained = gain(before_, window_);
   const bool up = target_ > before_probe_;
-  end_probe(gained && (up ? *gained >= worth_keeping : *gained < (down_next_ ? 0 : worth_keeping)), window_,
-            now);
+  end_probe(gained && (up ? *gained >= worth_keeping : *gained < (down_next_ ? loses : worth_keeping)),
+            window_, now);
 }
 
 void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant now) {
@@ -248,19 +260,23 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
   phase_ = phase::steady;
   if (kept) {
     before_ = good_ = seen;
-    if (up) step_ = std::min(2 * step_, most_step);
-    interval_ = 1;
+    if (up) {
+      if (!failed_probe_) step_ = std::min(2 * step_, most_step);
+      interval_ = 1;
+    }
     if (up && held_ && limit_ > *held_) held_.reset();
   } else {
     const auto gained = gain(before_, seen);
-    down_next_ = up && gained && *gained < -0.3;
+    down_next_ = up && gained && *gained < loses;
     step_ = std::max(step_ / 2, least_step);
+    failed_probe_ = true;
     interval_ = std::min(2 * interval_, longest_interval);
     if (!up) best_first_token_ = *before_.first_token() / slow_first_token;
     set_limit(std::clamp(before_probe_, bounds_.floor, bounds_.ceiling), limit_reason::probe_ended, now);
   }
   target_ = limit_;
   wait_ = interval_;
+  broken_ = 0;
   settle();
 }
 
@@ -302,6 +318,7 @@ void adaptive_limit::grow_again(std::uint32_t from, limit_reason why, instant no
   interval_ = wait_ = 1;
   step_ = first_step;
   down_next_ = false;
+  failed_probe_ = false;
   set_limit(from, why, now);
   settling_ = 0;
   pays_ = true;

@@ -31,7 +31,7 @@ struct attempt_report {
 /// Numbers in flight; 1 <= floor <= start <= ceiling, others are moved to the nearest that are.
 struct limit_bounds {
   std::uint32_t floor = 1;
-  std::uint32_t start = 4;
+  std::uint32_t start = 2;
   std::uint32_t ceiling = 256;
   bool operator==(const limit_bounds&) const = default;
 };
@@ -104,7 +104,7 @@ class adaptive_limit {
 
   [[nodiscard]] std::uint32_t highest(instant now) const;
   void grow(std::uint32_t level, instant now);
-  void look_at_recent(bool draining, instant now);
+  void look_at_recent(instant now);
   void round_ended(instant now);
   void growing_round(instant now);
   void leave_growth(double level, limit_reason why, instant now);
@@ -145,6 +145,7 @@ class adaptive_limit {
   std::uint32_t before_probe_ = 0;
   double step_;
   bool down_next_ = false;
+  bool failed_probe_ = false;
   bool pays_ = true;
   std::uint32_t interval_ = 1;  // Rounds between probes.
   std::uint32_t wait_ = 1;
