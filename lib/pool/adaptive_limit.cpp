@@ -18,6 +18,7 @@ constexpr double headroom = 1.25;    // Above the knee: costs a queue, saves whe
 constexpr double first_step = 0.15;  // Of a probe, part of the limit.
 constexpr double least_step = 0.1;
 constexpr double most_step = 0.3;
+constexpr double deep = 0.5;
 constexpr double break_in = 0.7;        // Of the goodput that the number in flight should bring.
 constexpr double slow_first_token = 3;  // Times the best.
 constexpr double used = 0.9;            // Of the limit in flight: the limit is what bounds.
@@ -29,6 +30,8 @@ constexpr std::uint32_t longest_interval = 32;
 constexpr std::uint32_t least_failures = 5;
 constexpr duration rejected_hold = 30s;
 constexpr duration collapsed_hold = 10min;
+constexpr duration slowed_hold = 30s;
+constexpr duration slowed_longest = 120s;
 constexpr duration longest_hold = 10min;
 constexpr std::size_t longest_history = 1024;
 
@@ -163,7 +166,6 @@ void adaptive_limit::look_at_recent(instant now) {
   ++broken_;
   if (phase_ == phase::growing) {
     if (limit_ > good_.in_flight()) {
-      step_ = least_step;
       leave_growth(0.85 * good_.in_flight(), limit_reason::slowed, now);
     } else {
       set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
@@ -176,7 +178,8 @@ void adaptive_limit::look_at_recent(instant now) {
     return;
   }
   if (broken_ < 2) {
-    set_limit(std::max(rounded(0.85 * limit_), bounds_.floor), limit_reason::slowed, now);
+    set_limit(std::max(rounded(0.9 * limit_), bounds_.floor), limit_reason::slowed, now);
+    hold_below(limit_, slowed_hold, slowed_longest, now);
     phase_ = phase::steady;
     target_ = limit_;
     renew_ = true;
@@ -186,6 +189,7 @@ void adaptive_limit::look_at_recent(instant now) {
     wait_ = 1;
     return settle();
   }
+  if (recent_.goodput() > least * deep / break_in) return;
   const double needed = good_.in_flight() * recent_.goodput() / good_.goodput();
   const auto level = limit_;
   cut_ = sent_;
@@ -267,7 +271,9 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
     if (up && held_ && limit_ > *held_) held_.reset();
   } else {
     const auto gained = gain(before_, seen);
-    down_next_ = up && gained && *gained < loses;
+    down_next_ = up && gained && *gained < loses && down_failed_at_ != before_probe_;
+    if (!up) down_failed_at_ = before_probe_;
+    if (up && gained && *gained < loses) hold_below(before_probe_, slowed_hold, slowed_longest, now);
     step_ = std::max(step_ / 2, least_step);
     failed_probe_ = true;
     interval_ = std::min(2 * interval_, longest_interval);
@@ -284,7 +290,7 @@ void adaptive_limit::rejected(const flight& one, instant now) {
   failures_ = 0;
   if (one.number < cut_) return;
   double limit = std::min(one.level, limit_) - 1;
-  hold_below(std::max(rounded(limit), bounds_.floor), rejected_hold, now);
+  hold_below(std::max(rounded(limit), bounds_.floor), rejected_hold, longest_hold, now);
   if (!answered_since_cut_ && one.level < limit_) limit = std::min(limit, 0.7 * limit_);
   limit = std::max({limit, std::floor(limit_ / 2.0), static_cast<double>(bounds_.floor)});
   cut_ = sent_;
@@ -306,7 +312,7 @@ void adaptive_limit::failed(const flight& one, std::uint32_t level, instant now)
   }
   answered_since_cut_ = false;
   const auto below = std::min(level_at_failure_ - 1, static_cast<std::uint32_t>(0.97 * level_at_failure_));
-  hold_below(std::max(below, bounds_.floor), collapsed_hold, now);
+  hold_below(std::max(below, bounds_.floor), collapsed_hold, longest_hold, now);
   good_ = {};
   grow_again(std::min(limit_, bounds_.start), limit_reason::collapsed, now);
 }
@@ -343,9 +349,11 @@ std::uint32_t adaptive_limit::highest(instant now) const {
   return std::clamp(*held_, bounds_.floor, bounds_.ceiling);
 }
 
-void adaptive_limit::hold_below(std::uint32_t level, duration least, instant now) {
+void adaptive_limit::hold_below(std::uint32_t level, duration least, duration most, instant now) {
   const bool again = held_ && std::abs(static_cast<double>(level) - *held_) <= std::max(1.0, 0.1 * *held_);
-  hold_ = std::min(again ? std::max(2 * hold_, least) : least, longest_hold);
+  const bool softer = most == slowed_longest;
+  if (softer && held_ && held_until_ > now + most) return;
+  hold_ = std::min(again ? std::max(2 * hold_, least) : least, most);
   held_ = level;
   held_until_ = now + hold_;
 }

@@ -111,7 +111,7 @@ class adaptive_limit {
   void steady_round(instant now);
   void probing_round(instant now);
   void end_probe(bool kept, const goodput_window& seen, instant now);
-  void hold_below(std::uint32_t level, duration least, instant now);
+  void hold_below(std::uint32_t level, duration least, duration most, instant now);
   void grow_again(std::uint32_t from, limit_reason why, instant now);
   void settle();
   void start_round();
@@ -145,6 +145,7 @@ class adaptive_limit {
   std::uint32_t before_probe_ = 0;
   double step_;
   bool down_next_ = false;
+  std::uint32_t down_failed_at_ = 0;
   bool failed_probe_ = false;
   bool pays_ = true;
   std::uint32_t interval_ = 1;  // Rounds between probes.
