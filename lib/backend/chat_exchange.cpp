@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "backend/server_advice.hpp"
+
 namespace evalcore::backend {
 namespace {
 
@@ -25,6 +27,10 @@ std::shared_ptr<sink> chat_exchange::abandon() { return std::exchange(to_, nullp
 
 void chat_exchange::on_head(const net::http_head& head) {
   head_ = head;
+  if (to_) {
+    const auto limits = read_rate_report(head, std::chrono::system_clock::now());
+    if (limits) to_->on_rate_report(*limits);
+  }
   // Some servers ignore `stream` and answer with one JSON object.
   if (head.status != ok || head.header("content-type").find("json") != std::string_view::npos)
     stream_ = false;
@@ -63,7 +69,7 @@ void chat_exchange::on_end(result<void> outcome) {
 
 error chat_exchange::refusal() const {
   auto why = format_.classify(head_.status, body_.view());
-  why.retry_after = retry_after(head_, std::chrono::system_clock::now());
+  take_advice(why, head_, std::chrono::system_clock::now());
   return why;
 }
 

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <chrono>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,10 +31,5 @@ struct endpoint {
 
 /// `base_url` with or without /v1. Errors: invalid_argument.
 [[nodiscard]] result<endpoint> read_endpoint(std::string_view base_url);
-
-/// How long a server asks its client to wait: retry-after-ms, or Retry-After in seconds or as a date.
-/// `now` is the time of day. Absent when it does not ask or asks in no known form.
-[[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const net::http_head& head,
-                                                                   std::chrono::system_clock::time_point now);
 
 }  // namespace evalcore::backend

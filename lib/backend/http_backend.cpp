@@ -5,6 +5,7 @@
 #include <evalcore/wire/openai_chat.hpp>
 
 #include "backend/http_chat.hpp"
+#include "backend/server_advice.hpp"
 #include "backend/server_facts.hpp"
 
 namespace evalcore::backend {
@@ -39,7 +40,7 @@ error not_ready(const http_answer& answer, const endpoint& at, std::string_view 
                 const http_options& how) {
   auto why = at.without_secrets(wire::classify_openai_error(answer.head.status, answer.body, *how.ways));
   why.at = stage::start;
-  why.retry_after = retry_after(answer.head, std::chrono::system_clock::now());
+  take_advice(why, answer.head, std::chrono::system_clock::now());
   const std::string said = at.name() + " answers HTTP " + std::to_string(answer.head.status);
   if (answer.head.status == 200) why.code = errc::overloaded;  // It is there, and says that it is not ready.
   if (why.code == errc::auth) {
@@ -125,6 +126,7 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
   }
   info about;
   about.selector = what.selector;
+  about.address = link->at().name();
   about.dialect = how.ways->name;
   about.model = how.model.empty() ? how.ways->start.sent_model : how.model;
   if (about.model.empty()) {

@@ -6,6 +6,8 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
+#include "backend/server_advice.hpp"
+
 namespace evalcore::backend {
 namespace {
 
@@ -121,7 +123,7 @@ void http_chat::call(const char* path, std::string body, std::function<void(resu
     if (!answer) return done(std::move(answer).error());
     if (answer->head.status == 200) return done(std::move(answer->body));
     auto why = format_.classify(answer->head.status, answer->body);
-    why.retry_after = retry_after(answer->head, std::chrono::system_clock::now());
+    take_advice(why, answer->head, std::chrono::system_clock::now());
     done(link_ ? link_->at().without_secrets(std::move(why)) : std::move(why));
   });
 }

@@ -27,6 +27,7 @@ error death_of(const std::string& name, const exit_status& how, const managed_pr
   const auto tail = last_lines(log, shown_lines);
   auto why = fail(errc::backend_fault, stage::start,
                   name + " died (" + how.text() + ")" + (tail.empty() ? "" : "; last lines: " + tail));
+  why.server_died = true;
   why.backend_words = log.substr(log.size() - std::min<std::size_t>(log.size(), limits::backend_words_bytes));
   return why;
 }

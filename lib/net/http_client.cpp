@@ -254,8 +254,9 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
       if (!why) return self->perform(one, one->machine.connected(clock_now()));
       const bool from_openssl = why.category() == boost::asio::error::get_ssl_category();
       const auto reason = from_openssl ? static_cast<unsigned long>(why.value()) : 0UL;
-      self->give_up(one,
-                    fail(errc::transport, stage::connect, (*self->tls)->refusal(link->session(), reason)));
+      auto refused = fail(errc::transport, stage::connect, (*self->tls)->refusal(link->session(), reason));
+      if (certificate_refused(link->session())) refused.should_retry = false;
+      self->give_up(one, std::move(refused));
     });
   }
 

@@ -127,6 +127,10 @@ std::string tls_client::refusal(const ssl_st* session, unsigned long reason) con
   return "no TLS connection to " + peer_ + ": " + (words == nullptr ? "unknown reason" : words);
 }
 
+bool certificate_refused(const ssl_st* session) {
+  return SSL_get_verify_mode(session) != SSL_VERIFY_NONE && SSL_get_verify_result(session) != X509_V_OK;
+}
+
 bool nothing_pending(ssl_st* session) {
   char byte = 0;
   const int got = SSL_peek(session, &byte, 1);

@@ -37,6 +37,8 @@ class tls_client {
   bool numeric_;      ///< The name is an IP address, which SNI does not carry.
 };
 
+/// Whether the handshake ended because the server's certificate cannot be trusted, which no repetition mends.
+[[nodiscard]] bool certificate_refused(const ssl_st* session);
 /// Whether nothing waits to be read in `session`, by what has already come from the socket.
 [[nodiscard]] bool nothing_pending(ssl_st* session);
 

@@ -27,6 +27,22 @@ struct info {
   std::map<std::string, std::string> identity;
   std::optional<std::uint32_t> slots;             ///< Requests that it computes side by side.
   std::optional<std::uint64_t> context_per_slot;  ///< Tokens, prompt and answer together.
+  std::string address;  ///< Where it is, for people; empty: nowhere. Never part of the identity.
+};
+
+/// What is left of one of a server's own limits.
+struct rate_window {
+  std::optional<std::uint64_t> limit;  ///< In a minute, as the common servers count.
+  std::optional<std::uint64_t> remaining;
+  std::optional<duration> resets_in;
+
+  bool operator==(const rate_window&) const = default;
+};
+struct rate_report {
+  rate_window requests;
+  rate_window tokens;
+
+  bool operator==(const rate_report&) const = default;
 };
 
 struct capabilities {
@@ -43,6 +59,8 @@ class sink {
   virtual ~sink() = default;
   virtual void on_first_token(instant now) { static_cast<void>(now); }
   virtual void on_text(std::string_view delta) { static_cast<void>(delta); }
+  /// The answer's head says what is left of the server's limits. Before the other calls, if at all.
+  virtual void on_rate_report(const rate_report& limits) { static_cast<void>(limits); }
   virtual void on_end(result<chat::reply> outcome) = 0;
 };
 

@@ -17,6 +17,10 @@ struct error {
   std::string message;
   std::optional<int> http_status;
   std::optional<std::chrono::milliseconds> retry_after;
+  /// Said by the server (`x-should-retry`) or known for other reasons than the code; absent: see retryable().
+  std::optional<bool> should_retry;
+  /// The server's process died while the request was out.
+  bool server_died = false;
   std::string backend_words;
 };
 
