@@ -9,6 +9,7 @@
 #include <evalcore/wire/dialect.hpp>
 
 #include "checks.hpp"
+#include "pool_options.hpp"
 #include "printable.hpp"
 
 namespace evalcore::cli {
@@ -36,9 +37,7 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
                      "BFCL: the file of possible answers [possible_answer/ beside the suite]");
   command.add_option("--limit", into.limit, "Only the first N items of the suite")
       ->check(whole_number(1, 1'000'000'000'000));
-  command.add_option("-c,--concurrency", into.concurrency, "Requests in flight at most")
-      ->check(whole_number(1, 10'000))
-      ->capture_default_str();
+  add_concurrency(command, into.pool);
   command
       .add_option_function<std::string>(
           "--order", [&into](const std::string& order) { into.suite_order = order == "suite"; },
@@ -135,7 +134,11 @@ void add_key_options(CLI::Option_group& url, backend_arguments& into) {
 
 void add_url_options(CLI::App& command, backend_arguments& into) {
   auto* url = command.add_option_group("openai-url, anthropic-url");
-  url->add_option("--base-url", into.base_url, "http://HOST:PORT or https://HOST, with or without /v1");
+  url->add_option(
+         "--base-url", into.base_urls,
+         "http://HOST:PORT or https://HOST, with or without /v1; repeat it for several servers of the "
+         "same model")
+      ->allow_extra_args(false);
   url->add_option("--dialect", into.dialect,
                   "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
   add_key_options(*url, into);
@@ -266,6 +269,7 @@ command parse_arguments(int argc, char** argv) {
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
   run_command->add_flag("--baseline", run.baseline, "Mark the rows as a baseline");
+  add_pool_options(*run_command, run.suite.pool);
   run_command->footer(
       "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored, 130 interrupted (the same "
       "command\n"

@@ -9,6 +9,7 @@
 
 #include <evalcore/backend/credentials.hpp>
 #include <evalcore/net/tls_options.hpp>
+#include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
 
@@ -16,9 +17,9 @@ namespace evalcore::cli {
 
 /// Which backend, and how to reach or start it.
 struct backend_arguments {
-  std::string selector;  ///< Empty: none was named.
-  std::string base_url;
-  std::string dialect;  ///< Empty: the selector's own.
+  std::string selector;                ///< Empty: none was named.
+  std::vector<std::string> base_urls;  ///< Of servers of the same model.
+  std::string dialect;                 ///< Empty: the selector's own.
   backend::credentials opens;
   net::tls_options tls;
   wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
@@ -44,7 +45,7 @@ struct suite_arguments {
   std::string suite;
   std::string answers;
   std::optional<std::size_t> limit;
-  std::uint32_t concurrency = 16;
+  pool::options pool;
   bool suite_order = false;
   run::request_options request;
   bool json = false;

@@ -11,7 +11,7 @@
 namespace evalcore::cli {
 
 // CLI11's own checks of numbers let "", nan and what does not fit the type through, and read 010 as 8.
-// Includes CLI11, so only arguments.cpp includes this.
+// Includes CLI11, so only what reads arguments includes this.
 
 template <class Number>
 bool reads_as(const std::string& text, Number& number) {

@@ -32,6 +32,8 @@ constexpr std::array all_selectors{
              "--script FILE.jsonl"},
 };
 
+using opened = std::unique_ptr<backend::backend>;
+
 error usage(std::string message) { return fail(errc::invalid_argument, stage::config, std::move(message)); }
 
 duration from_seconds(double seconds) { return duration(std::llround(seconds * 1e9)); }
@@ -41,13 +43,11 @@ net::deadlines deadlines_of(const backend_arguments& arguments) {
           from_seconds(arguments.idle_timeout_s), from_seconds(arguments.attempt_timeout_s)};
 }
 
-result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backend_arguments& arguments,
-                                                   const std::stop_token& stop) {
-  if (arguments.base_url.empty()) return usage(arguments.selector + " needs --base-url http://HOST:PORT");
-  if (const auto url = net::parse_url(arguments.base_url); !url)
-    return usage("--base-url: " + url.error().message);
+result<opened> open_url(net::loop& owner, const backend_arguments& arguments, const std::string& base_url,
+                        const std::stop_token& stop) {
+  if (const auto url = net::parse_url(base_url); !url) return usage("--base-url: " + url.error().message);
   backend::http_options how;
-  how.base_url = arguments.base_url;
+  how.base_url = base_url;
   how.model = arguments.model;
   if (!arguments.dialect.empty()) {
     how.ways = wire::find_dialect(arguments.dialect);
@@ -66,9 +66,8 @@ result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backe
                                                : backend::connect_openai_url(owner, how, stop);
 }
 
-result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const wire::dialect& ways,
-                                                      const backend_arguments& arguments,
-                                                      const std::stop_token& stop) {
+result<opened> open_server(net::loop& owner, const wire::dialect& ways, const backend_arguments& arguments,
+                           const std::stop_token& stop) {
   if (arguments.model.empty()) return usage(arguments.selector + " needs --model, the path of a model");
   backend::managed_options how;
   how.ways = &ways;
@@ -85,6 +84,10 @@ result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const wi
   return backend::start_managed_server(owner, how, stop);
 }
 
+bool is_url(const backend_arguments& arguments) {
+  return arguments.selector == "openai-url" || arguments.selector == "anthropic-url";
+}
+
 }  // namespace
 
 std::span<const selector> selectors() noexcept { return all_selectors; }
@@ -95,10 +98,30 @@ std::string selector_names() {
   return names;
 }
 
-result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner, const backend_arguments& arguments,
-                                                       const std::stop_token& stop) {
-  if (arguments.selector == "openai-url" || arguments.selector == "anthropic-url") {
-    return open_url(owner, arguments, stop);
+result<std::vector<opened>> open_backends(net::loop& owner, const backend_arguments& arguments,
+                                          const std::stop_token& stop) {
+  std::vector<opened> all;
+  auto first = open_backend(owner, arguments, stop);
+  if (!first) return std::move(first).error();
+  all.push_back(*std::move(first));
+  for (std::size_t i = 1; is_url(arguments) && i < arguments.base_urls.size(); ++i) {
+    auto next = open_url(owner, arguments, arguments.base_urls[i], stop);
+    if (!next) return std::move(next).error();
+    // One run has one model: its score would be nobody's otherwise.
+    if ((*next)->about().identity != all.front()->about().identity) {
+      return usage("the servers at " + arguments.base_urls.front() + " and " + arguments.base_urls[i] +
+                   " do not run the same model in the same build; name those that do, and --model");
+    }
+    all.push_back(*std::move(next));
+  }
+  return all;
+}
+
+result<opened> open_backend(net::loop& owner, const backend_arguments& arguments,
+                            const std::stop_token& stop) {
+  if (is_url(arguments)) {
+    if (arguments.base_urls.empty()) return usage(arguments.selector + " needs --base-url http://HOST:PORT");
+    return open_url(owner, arguments, arguments.base_urls.front(), stop);
   }
   if (arguments.selector == "scripted") {
     if (arguments.script.empty()) return usage("scripted needs --script FILE.jsonl");

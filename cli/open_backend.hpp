@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
@@ -29,5 +30,9 @@ struct selector {
 [[nodiscard]] result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner,
                                                                      const backend_arguments& arguments,
                                                                      const std::stop_token& stop);
+
+/// The same for all base URLs. Errors besides: invalid_argument when they do not answer for the same model.
+[[nodiscard]] result<std::vector<std::unique_ptr<backend::backend>>> open_backends(
+    net::loop& owner, const backend_arguments& arguments, const std::stop_token& stop);
 
 }  // namespace evalcore::cli

@@ -113,7 +113,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   run::request_options how = wanted.request;
   prefix::cache_model cache;
   cache.enabled = how.use_prompt_cache;
-  auto in_flight = wanted.concurrency;
+  auto in_flight = wanted.pool.max_in_flight;
   std::optional<std::uint32_t> slots;
   auto read = [&]() -> result<run::prompts> {
     if (arguments.backend.selector.empty()) return run::read_prompts(*suite, indices, how);
@@ -126,7 +126,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
     auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, stop);
     if (!tools) return std::move(tools).error();
     how.tools = *tools;
-    cache = run::cache_model_of(*backend, how.use_prompt_cache, wanted.concurrency);
+    cache = run::cache_model_of(*backend, how.use_prompt_cache, in_flight);
     slots = backend->about().slots;
     if (slots) in_flight = std::min(in_flight, *slots);
     return run::read_prompts(*suite, indices, how, loop, *backend, stop);

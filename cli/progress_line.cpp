@@ -30,10 +30,10 @@ std::string span(double seconds) {
 
 std::string describe(const run::progress& at) {
   const auto finished = at.reused + at.done;
-  const auto waiting = at.items - finished - at.running;
+  const auto waiting = at.items - finished - at.running - at.retrying;
   std::string line = std::to_string(finished) + "/" + std::to_string(at.items) + " done, " +
                      std::to_string(at.running) + " running, " + std::to_string(waiting) + " waiting, " +
-                     std::to_string(at.errors) + " errors";
+                     std::to_string(at.retrying) + " retrying, " + std::to_string(at.errors) + " errors";
   if (at.elapsed_s > 0 && at.completion_tokens > 0) {
     line += ", " + one_decimal(static_cast<double>(at.completion_tokens) / at.elapsed_s) + " tokens/s";
   }
@@ -43,9 +43,9 @@ std::string describe(const run::progress& at) {
         one_decimal(100.0 * static_cast<double>(*at.cached_tokens) / static_cast<double>(at.prompt_tokens)) +
         " %";
   }
-  if (at.done > 0 && waiting + at.running > 0) {
-    line += ", ETA " +
-            span(at.elapsed_s / static_cast<double>(at.done) * static_cast<double>(waiting + at.running));
+  if (at.done > 0 && waiting + at.running + at.retrying > 0) {
+    line += ", ETA " + span(at.elapsed_s / static_cast<double>(at.done) *
+                            static_cast<double>(waiting + at.running + at.retrying));
   }
   return line;
 }

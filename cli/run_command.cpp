@@ -4,9 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <optional>
+#include <random>
 #include <string>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <evalcore/net/loop.hpp>
 #include <evalcore/run/ids.hpp>
@@ -16,6 +18,7 @@
 #include <evalcore/run/summary.hpp>
 
 #include "commands.hpp"
+#include "concurrency_keys.hpp"
 #include "descriptors.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
@@ -111,7 +114,7 @@ void print_report(const run::summary& of, const outputs& paths) {
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
     std::printf("\n");
   }
-  if (of.interrupted) {
+  if (of.interrupted || !of.stopped.empty()) {
     std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
                 paths.store.c_str());
   } else {
@@ -129,7 +132,7 @@ result<void> write_outputs(const run::summary& of, const run_arguments& argument
   std::string lines;
   for (const auto& one : run::rows_of(of, labels)) lines += run::to_line(one);
   // Rows have no place to say that items were not run.
-  if (!of.interrupted) {
+  if (!of.interrupted && of.stopped.empty()) {
     if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
   }
   return run::write_file_atomically(paths.summary, run::to_json(of));
@@ -164,8 +167,10 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   }
   if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
   net::loop loop;
-  auto backend = open_backend(loop, arguments.backend, stop);
-  if (!backend) return std::move(backend).error();
+  auto backends = open_backends(loop, arguments.backend, stop);
+  if (!backends) return std::move(backends).error();
+  std::vector<backend::backend*> endpoints;
+  for (const auto& one : *backends) endpoints.push_back(one.get());
   if (auto made = make_folder(paths); !made) return std::move(made).error();
   if (!store) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
@@ -173,23 +178,33 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
 
   run::run_options how;
   how.request = arguments.suite.request;
-  if (!arguments.backend.base_url.empty()) how.request.model = (*backend)->about().model;
-  how.concurrency = sockets_for(arguments.suite.concurrency);
+  if (!arguments.backend.base_urls.empty()) how.request.model = endpoints.front()->about().model;
+  how.pool = arguments.suite.pool;
+  how.pool.seed = std::random_device{}();
+  auto& bound = how.pool.adaptive ? how.pool.highest_tried : how.pool.max_in_flight;
+  const auto wanted = bound;
+  bound = sockets_for(wanted, endpoints.size());
   how.suite_order = arguments.suite.suite_order;
   how.limit = arguments.suite.limit;
   how.task = task;
   how.options_json = arguments.as_given;
 
   progress_line shown(arguments.suite.quiet);
-  if (how.concurrency < arguments.suite.concurrency) {
-    shown.note("at most " + std::to_string(how.concurrency) +
+  if (bound < wanted) {
+    shown.note("at most " + std::to_string(bound) +
                " requests in flight, since this process may open no more " +
                "files; `ulimit -n` sets the bound");
   }
-  const run::observer watch{[&](const std::string& text) { shown.note(text); },
-                            [&](const run::progress& at) { shown.show(at); }};
-  auto ran = run::run_suite(*suite, loop, **backend, *store, how, watch, stop);
-  backend->reset();
+  concurrency_keys change(bound, arguments.suite.quiet, shown);
+  const run::observer watch{.note = [&](const std::string& text) { shown.note(text); },
+                            .progressed =
+                                [&](const run::progress& at) {
+                                  change.look();
+                                  shown.show(at);
+                                },
+                            .pooled = [&](pool::pool* running) { change.of(running); }};
+  auto ran = run::run_suite(*suite, loop, endpoints, *store, how, watch, stop);
+  backends->clear();
   if (!ran) return std::move(ran).error();
 
   if (auto written = write_outputs(*ran, arguments, paths); !written) return std::move(written).error();
@@ -203,6 +218,11 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
     shown.note("interrupted with " + std::to_string(ran->answered) + " of " + std::to_string(ran->items) +
                " items done and kept in " + paths.store + "; the same command again goes on from there");
     return exit_status::interrupted;
+  }
+  if (!ran->stopped.empty()) {
+    shown.note("stopped with " + std::to_string(ran->answered) + " of " + std::to_string(ran->items) +
+               " items done: " + ran->stopped + "; the same command again goes on from there");
+    return exit_status::items_errored;
   }
   if (ran->errors > 0) {
     shown.note(std::to_string(ran->errors) +

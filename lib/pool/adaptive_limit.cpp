@@ -24,7 +24,7 @@ constexpr double slow_first_token = 3;  // Times the best.
 constexpr double used = 0.9;            // Of the limit in flight: the limit is what bounds.
 constexpr std::uint32_t least_recent = 8;
 constexpr std::uint32_t most_recent = 16;
-constexpr std::uint32_t least_round = 8;
+constexpr std::uint32_t least_round = 6;
 constexpr std::uint32_t least_measure = 24;
 constexpr std::uint32_t longest_interval = 32;
 constexpr std::uint32_t least_failures = 5;
@@ -146,7 +146,7 @@ void adaptive_limit::answered(const flight& one, const attempt_report& report, s
 
 void adaptive_limit::grow(std::uint32_t level, instant now) {
   if (limit_ >= std::min(target_, highest(now)) || level < used * limit_) return;
-  if (phase_ == phase::growing && !pays_) return;
+  if (phase_ == phase::growing && (!pays_ || doubted_ || limit_ >= 2 * round_limit_)) return;
   set_limit(limit_ + 1, limit_reason::grew, now);
   if (phase_ == phase::probing && limit_ == target_) settle();
 }
@@ -219,11 +219,16 @@ void adaptive_limit::round_ended(instant now) {
 void adaptive_limit::growing_round(instant now) {
   const auto gained = before_.ends() > 0 ? gain(before_, window_) : std::nullopt;
   if (gained && window_.in_flight() > 1.1 * before_.in_flight() && *gained < worth_growing) {
+    if (!doubted_) {
+      doubted_ = true;
+      return;
+    }
     const double more = window_.goodput() / before_.goodput();
     const double knee = before_.in_flight() * (more < 0.9 ? 1.0 : std::max(1.0, more) * headroom);
     down_next_ = more < 0.9;
     return leave_growth(knee, limit_reason::found_knee, now);
   }
+  doubted_ = false;
   before_ = good_ = window_;
   if (limit_ >= std::min(target_, highest(now))) leave_growth(limit_, limit_reason::found_knee, now);
 }
@@ -264,11 +269,16 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
   phase_ = phase::steady;
   if (kept) {
     before_ = good_ = seen;
+    if (up && !held_) {
+      grow_again(limit_, limit_reason::probed, now);
+      before_ = seen;
+      return;
+    }
     if (up) {
       if (!failed_probe_) step_ = std::min(2 * step_, most_step);
       interval_ = 1;
     }
-    if (up && held_ && limit_ > *held_) held_.reset();
+    if (up && held_ && limit_ > 1.5 * *held_) held_.reset();
   } else {
     const auto gained = gain(before_, seen);
     down_next_ = up && gained && *gained < loses && down_failed_at_ != before_probe_;
@@ -328,6 +338,7 @@ void adaptive_limit::grow_again(std::uint32_t from, limit_reason why, instant no
   set_limit(from, why, now);
   settling_ = 0;
   pays_ = true;
+  doubted_ = false;
   broken_ = 0;
   start_round();
   start_recent(now);
@@ -335,6 +346,7 @@ void adaptive_limit::grow_again(std::uint32_t from, limit_reason why, instant no
 
 void adaptive_limit::start_round() {
   window_ = {};
+  round_limit_ = limit_;
   round_size_ = std::max(limit_, phase_ == phase::growing ? least_round : least_measure);
 }
 

@@ -1,16 +1,80 @@
-#include <evalcore/pool/machine.hpp>
+#include "pool/machine.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "pool/backoff.hpp"
 
 namespace evalcore::pool {
+namespace {
 
-machine::machine(options how) : how_(how) { set_max_in_flight(how.max_in_flight); }
+load_sign sign_of(const error& why) {
+  switch (why.code) {
+    case errc::rate_limited:
+    case errc::overloaded:
+      return load_sign::rejected;
+    case errc::transport:
+    case errc::timeout:
+    case errc::truncated:
+    case errc::backend_fault:
+      return load_sign::failed;
+    default:
+      return load_sign::none;
+  }
+}
 
-void machine::pulled_work(item_id id) {
+attempt_report report_of(const result<chat::reply>& outcome, duration took) {
+  if (!outcome) return {sign_of(outcome.error()), took, std::nullopt, std::nullopt};
+  return {load_sign::answered, took, outcome->timing.first_token, outcome->usage.completion_tokens};
+}
+
+std::optional<std::uint64_t> used_tokens(const chat::usage& usage) {
+  if (!usage.prompt_tokens || !usage.completion_tokens) return std::nullopt;
+  return *usage.prompt_tokens + *usage.completion_tokens;
+}
+
+/// Spreads (affinity, endpoint) over all 64-bit numbers (the finalizer of splitmix64).
+std::uint64_t weight(std::uint64_t affinity, std::uint32_t endpoint) {
+  std::uint64_t x = affinity + 0x9E3779B97F4A7C15ULL * (endpoint + 1ULL);
+  x = (x ^ (x >> 30U)) * 0xBF58476D1CE4E5B9ULL;
+  x = (x ^ (x >> 27U)) * 0x94D049BB133111EBULL;
+  return x ^ (x >> 31U);
+}
+
+std::string in_seconds(duration span) {
+  return std::to_string(std::llround(std::ceil(seconds(span)))) + " s";
+}
+
+}  // namespace
+
+machine::machine(options how, std::uint32_t endpoints)
+    : how_(std::move(how)),
+      gates_(std::max(endpoints, std::uint32_t{1}), endpoint_gate(how_)),
+      suspects_out_(gates_.size(), 0),
+      random_(how_.seed) {}
+
+double machine::unit() {
+  constexpr int fraction_bits = 53;
+  return std::ldexp(static_cast<double>(random_() >> (64 - fraction_bits)), -fraction_bits);
+}
+
+// What the source said.
+
+void machine::pulled_work(item_id id, std::uint64_t affinity, std::uint64_t prompt_tokens, instant now) {
   asking_ = false;
-  flying_.emplace(id, flight{});
-  due_.emplace_back(start_work{id});
+  ++pulled_;
+  auto& one = items_[id];
+  one.affinity = affinity;
+  one.prompt_tokens = prompt_tokens;
+  if (how_.total_deadline > duration::zero()) deadlines_.emplace_back(now + how_.total_deadline, id);
+  wait(id, one, now);
   if (cancelling_) cancel_all();
+}
+
+void machine::pulled_refused() {
+  asking_ = false;
+  ++errors_;
 }
 
 void machine::pulled_share() {
@@ -30,17 +94,19 @@ void machine::source_exhausted() {
   draining_ = true;
 }
 
+// What the backend said.
+
 void machine::first_token(item_id id) {
-  if (flying_.contains(id)) holding_ = false;
+  const auto found = items_.find(id);
+  if (found == items_.end() || found->second.not_before) return;
+  holding_ = false;
 }
 
-void machine::ended(item_id id) {
-  if (flying_.erase(id) == 0) return;
-  std::erase_if(due_, [&](const command& one) {
-    const auto* cancel = std::get_if<cancel_work>(&one);
-    return cancel != nullptr && cancel->id == id;
-  });
-  holding_ = false;
+void machine::reported(item_id id, const backend::rate_report& limits, instant now) {
+  const auto found = items_.find(id);
+  if (found != items_.end() && !found->second.not_before) {
+    gates_[found->second.endpoint].reported(limits, now);
+  }
 }
 
 void machine::share_ended() {
@@ -48,65 +114,280 @@ void machine::share_ended() {
   holding_ = false;
 }
 
+bool machine::retry_pays(const item& one, const error& why, bool probe, instant now) const {
+  if (!why.should_retry.value_or(retryable(why.code)) || one.cancelling || stopped_) return false;
+  if (why.server_died && one.suspect) return false;
+  // Another endpoint does not make this one's client wait.
+  const bool elsewhere =
+      std::ranges::any_of(gates_, [&](const endpoint_gate& gate) { return !gate.out_of_use(now); });
+  if (!elsewhere) return false;
+  return probe || one.failures <= how_.retry.retries;
+}
+
+fate machine::attempt_ended(item_id id, result<chat::reply>& outcome, instant now) {
+  const auto found = items_.find(id);
+  if (found == items_.end() || found->second.not_before) return fate::over;
+  auto& one = found->second;
+  auto& gate = gates_[one.endpoint];
+  const auto report = report_of(outcome, now - one.sent_at);
+  std::erase_if(due_, [&](const command& due) {
+    const auto* cancel = std::get_if<cancel_attempt>(&due);
+    return cancel != nullptr && cancel->id == id;
+  });
+  if (one.suspect) --suspects_out_[one.endpoint];
+
+  if (outcome) {
+    gate.answered(one.out, report, used_tokens(outcome->usage), now);
+    if (one.attempts > 1) budget_->retry_answered(now);
+    forget(found);
+    return fate::over;
+  }
+
+  auto& why = outcome.error();
+  const bool was_closed = gate.breaker_closed();
+  gate.failed(one.out, report, why, unit(), now);
+  // What found out that the endpoint is still away says nothing about the item.
+  const bool probe = one.out.probe && !was_closed && !gate.breaker_closed();
+  if (!probe) ++one.failures;
+  const bool again = retry_pays(one, why, probe, now);
+  if (again) {
+    if (why.server_died) one.suspect = true;
+    one.last = last_failure_ = why;
+    wait(id, one, now + (probe ? duration::zero() : backoff(how_.retry, one.failures, unit())));
+    return fate::waits;
+  }
+  if (why.retry_after && *why.retry_after > how_.retry.max_wait && retryable(why.code)) {
+    why.message += "; the server asks to wait " + in_seconds(*why.retry_after) +
+                   ", longer than the longest wait of " + in_seconds(how_.retry.max_wait);
+    why.code = errc::quota;
+  } else if (why.server_died && one.suspect) {
+    why.message += "; it died twice while this item was out, which is not sent again";
+  } else if (one.attempts > 1) {
+    why.message += " (" + std::to_string(one.attempts) + " attempts)";
+  }
+  if (why.code != errc::cancelled) ++errors_;
+  last_failure_ = why;
+  forget(found);
+  if (how_.max_errors && errors_ > *how_.max_errors) {
+    stop(fail(errc::cancelled, stage::none,
+              "more than " + std::to_string(*how_.max_errors) +
+                  " items failed; the last: " + last_failure_.message));
+  }
+  return fate::over;
+}
+
+// What the host said.
+
 void machine::drain() { draining_ = true; }
 
 void machine::cancel_all() {
   draining_ = true;
+  stopped_ = true;
   cancelling_ = true;
   sharing_ = false;
   std::erase_if(due_, [](const command& one) { return std::holds_alternative<start_share>(one); });
-  for (auto& [id, one] : flying_) {
-    if (!one.cancelling) due_.emplace_back(cancel_work{.id = id, .why = errc::cancelled});
+  std::vector<item_id> out;
+  for (auto& [id, one] : items_) {
+    if (!one.not_before && !one.cancelling) out.push_back(id);
     one.cancelling = true;
   }
+  std::ranges::sort(out);  // The order of a hash table is nobody's.
+  for (const item_id id : out) due_.emplace_back(cancel_attempt{.id = id, .why = errc::cancelled});
 }
 
-void machine::set_max_in_flight(std::uint32_t bound) {
-  how_.max_in_flight = std::max(bound, std::uint32_t{1});
+void machine::set_max_in_flight(std::uint32_t bound, instant now) {
+  for (auto& gate : gates_) gate.set_limit(bound, now);
 }
 
-bool machine::wants_more() const noexcept {
-  return !draining_ && !sharing_ && !holding_ && flying_.size() < how_.max_in_flight;
+void machine::stop(std::optional<error> why) {
+  if (stopped_) return;
+  draining_ = true;
+  stopped_ = true;
+  failure_ = std::move(why);
+}
+
+// What to do.
+
+std::size_t machine::in_flight() const noexcept { return items_.size() - waiting_.size(); }
+
+std::size_t machine::most_waiting() const noexcept {
+  // Many short requests fail while one waits for its delay; what waits costs memory alone.
+  constexpr std::size_t least = 256;
+  std::size_t room = 0;
+  for (const auto& gate : gates_) room += gate.limit();
+  return std::max(2 * room, least);
+}
+
+bool machine::any_open(instant now) const {
+  return std::ranges::any_of(gates_, [&](const endpoint_gate& gate) { return gate.open(now); });
+}
+
+instant machine::paced_at() const {
+  if (how_.dispatch_rate <= 0 || !started_) return instant::min();
+  const double after = static_cast<double>(pulled_) / how_.dispatch_rate;
+  return *started_ + std::chrono::duration_cast<duration>(std::chrono::duration<double>(after));
+}
+
+bool machine::wants_more() const {
+  return !draining_ && !sharing_ && !holding_ && !asking_ && waiting_.size() < most_waiting();
+}
+
+std::optional<std::uint32_t> machine::choose(const item& one, instant now) const {
+  std::size_t open = 0;
+  std::size_t load = 1;  // This one.
+  for (const auto& gate : gates_) {
+    load += gate.in_flight();
+    open += gate.open(now) ? 1U : 0U;
+  }
+  if (open == 0) return std::nullopt;
+  const auto share =
+      static_cast<std::size_t>(std::ceil(1.25 * static_cast<double>(load) / static_cast<double>(open)));
+  std::optional<std::uint32_t> nearest;
+  std::optional<std::uint32_t> idlest;
+  for (std::uint32_t i = 0; i < gates_.size(); ++i) {
+    if (!gates_[i].open(now) || (one.suspect && suspects_out_[i] > 0)) continue;
+    if (!idlest || gates_[i].in_flight() < gates_[*idlest].in_flight()) idlest = i;
+    if (one.affinity == 0 || gates_[i].in_flight() >= share) continue;
+    if (!nearest || weight(one.affinity, i) > weight(one.affinity, *nearest)) nearest = i;
+  }
+  return nearest ? nearest : idlest;
+}
+
+void machine::wait(item_id id, item& one, instant until) {
+  one.not_before = until;
+  waiting_.emplace(until, id);
+}
+
+void machine::forget(items::iterator which) {
+  if (which->second.not_before) waiting_.erase({*which->second.not_before, which->first});
+  items_.erase(which);
+  holding_ = false;
+}
+
+start_attempt machine::start(item_id id, item& one, std::uint32_t endpoint, instant now) {
+  waiting_.erase({*one.not_before, id});
+  one.not_before.reset();
+  one.endpoint = endpoint;
+  one.sent_at = now;
+  if (one.attempts++ == 0) {
+    budget_->sent_first(now);
+  } else {
+    budget_->sent_retry(now);
+  }
+  if (one.suspect) ++suspects_out_[endpoint];
+  one.out = gates_[endpoint].sent(++attempts_, one.prompt_tokens, now);
+  return {.id = id, .endpoint = endpoint, .attempt = one.attempts};
+}
+
+std::optional<command> machine::send_waiting(instant now) {
+  if (waiting_.empty() || !any_open(now)) return std::nullopt;
+  for (const auto& [not_before, id] : waiting_) {
+    if (not_before > now) break;
+    auto& one = items_.at(id);
+    if (one.attempts > 0 && !budget_->affords(now)) continue;
+    if (const auto endpoint = choose(one, now)) return start(id, one, *endpoint, now);
+  }
+  return std::nullopt;
+}
+
+std::optional<command> machine::expire(instant now) {
+  while (!deadlines_.empty()) {
+    const auto found = items_.find(deadlines_.front().second);
+    const bool over = found == items_.end() || found->second.cancelling;
+    if (!over && deadlines_.front().first > now) break;
+    deadlines_.pop_front();
+    if (over) continue;
+    if (!found->second.not_before) {
+      found->second.cancelling = true;
+      return cancel_attempt{.id = found->first, .why = errc::timeout};
+    }
+    auto why = found->second.last;
+    why.code = errc::timeout;
+    why.message = "no whole answer within the total deadline of " + in_seconds(how_.total_deadline) +
+                  (why.message.empty() ? "" : "; the last attempt: " + why.message);
+    const item_id id = found->first;
+    ++errors_;
+    forget(found);
+    return end_item{.id = id, .why = std::move(why)};
+  }
+  return std::nullopt;
+}
+
+std::optional<error> machine::out_of_use(instant now) const {
+  if (!std::ranges::all_of(gates_, [&](const endpoint_gate& gate) { return gate.out_of_use(now); })) {
+    return std::nullopt;
+  }
+  auto why = last_failure_;
+  why.message = "no endpoint can be used any more; the last failure: " + why.message;
+  return why;
 }
 
 std::optional<command> machine::step(instant now) {
+  if (!started_) {
+    started_ = now;
+    budget_.emplace(how_.retry, now);
+  }
   if (!due_.empty()) {
-    const command next = due_.front();
+    command next = std::move(due_.front());
     due_.pop_front();
-    const auto* start = std::get_if<start_work>(&next);
-    if (start != nullptr && how_.total_deadline > duration::zero()) {
-      flying_.at(start->id).deadline = now + how_.total_deadline;
-    }
     return next;
   }
-  for (auto& [id, one] : flying_) {
-    if (one.cancelling || !one.deadline || *one.deadline > now) continue;
-    one.cancelling = true;
-    return cancel_work{.id = id, .why = errc::timeout};
+  if (auto expired = expire(now)) return expired;
+  if (!stopped_) {
+    if (how_.time_limit > duration::zero() && now - *started_ >= how_.time_limit) {
+      stop(fail(errc::cancelled, stage::none,
+                "the time limit of " + in_seconds(how_.time_limit) + " is over"));
+    } else if (auto why = out_of_use(now)) {
+      stop(std::move(why));
+    }
   }
-  if (asking_ || reported_) return std::nullopt;
-  if (wants_more()) {
+  if (stopped_ && !waiting_.empty()) {
+    const auto found = items_.find(waiting_.begin()->second);
+    auto why = found->second.last;
+    if (cancelling_ || found->second.attempts == 0) {
+      why = fail(errc::cancelled, stage::none, "the request was cancelled before it was sent");
+    }
+    const item_id id = found->first;
+    if (why.code != errc::cancelled) ++errors_;
+    forget(found);
+    return end_item{.id = id, .why = std::move(why)};
+  }
+  if (auto sent = send_waiting(now)) return sent;
+  if (wants_more() && any_open(now) && paced_at() <= now) {
     asking_ = true;
     return ask_source{};
   }
-  if (!flying_.empty() || sharing_) return std::nullopt;
+  if (asking_ || reported_ || !items_.empty() || sharing_) return std::nullopt;
   if (!draining_) {
-    // Only `holding_` is left as a reason, and no event will clear it.
-    draining_ = true;
-    return report_stuck{};
+    if (!holding_) return std::nullopt;  // It waits for an endpoint or its turn.
+    stop(fail(errc::internal, stage::none, "the source of requests waits although nothing is in flight"));
   }
   reported_ = true;
-  return report_drained{};
+  return report_drained{failure_};
 }
 
-std::optional<instant> machine::next_deadline() const {
+std::optional<instant> machine::next_wake(instant now) {
   std::optional<instant> next;
-  for (const auto& [id, one] : flying_) {
-    if (one.deadline && !one.cancelling && (!next || *one.deadline < *next)) next = one.deadline;
+  const auto consider = [&](instant at) {
+    if (at > now && (!next || at < *next)) next = at;
+  };
+  if (reported_ || !started_) return std::nullopt;
+  if (!deadlines_.empty()) consider(deadlines_.front().first);
+  if (stopped_) return next;
+  if (how_.time_limit > duration::zero()) consider(*started_ + how_.time_limit);
+  const bool due = !waiting_.empty() && waiting_.begin()->first <= now;
+  const bool pulls = wants_more();
+  for (const auto& gate : gates_) {
+    if (const auto at = gate.given_up_at()) consider(*at);
+    if (!due && !pulls && waiting_.empty()) continue;
+    if (const auto at = gate.opens_at()) consider(*at);
   }
+  if (const auto later = waiting_.upper_bound({now, ~item_id{0}}); later != waiting_.end()) {
+    consider(later->first);
+  }
+  if (due) consider(budget_->affords_at(now));
+  if (pulls) consider(paced_at());
   return next;
 }
-
-std::size_t machine::in_flight() const noexcept { return flying_.size(); }
 
 }  // namespace evalcore::pool

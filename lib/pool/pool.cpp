@@ -1,10 +1,11 @@
 #include <evalcore/pool/pool.hpp>
 
-#include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "pool/event_queue.hpp"
+#include "pool/machine.hpp"
 
 namespace evalcore::pool {
 namespace {
@@ -19,8 +20,15 @@ struct overloaded : Ts... {
 /// Does what the machine says. Everything but the queue is touched on the loop only.
 class pool::impl : public std::enable_shared_from_this<impl> {
  public:
-  impl(net::loop& owner, backend::backend& to, source& from, options how)
-      : loop_(owner), backend_(to), source_(from), deadline_(how.total_deadline), machine_(how) {}
+  impl(net::loop& owner, std::vector<backend::backend*> endpoints, source& from, const options& how)
+      : loop_(owner),
+        backends_(std::move(endpoints)),
+        figures_(backends_.size()),
+        source_(from),
+        deadline_(how.total_deadline),
+        machine_(how, static_cast<std::uint32_t>(backends_.size())) {
+    for (std::size_t i = 0; i < backends_.size(); ++i) figures_[i].address = backends_[i]->about().address;
+  }
 
   /// Runs `change` on the loop, then whatever follows from it.
   void tell(std::function<void(impl&)> change) {
@@ -30,7 +38,10 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
-  void begin() { started_ = true; }
+  void begin() {
+    started_ = true;
+    began_ = std::chrono::steady_clock::now();
+  }
 
   /// Ends everything; afterwards neither source nor backend is touched.
   void shut_down() {
@@ -43,42 +54,65 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     if (running) events_.wait_drained();
   }
 
+  std::vector<endpoint_figures> figures() {
+    std::vector<endpoint_figures> all;
+    loop_.run_and_wait([&] {
+      all = figures_;
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto& gate = machine_.endpoints()[i];
+        all[i].limit = gate.limit();
+        all[i].in_flight = gate.in_flight();
+        all[i].ejections = gate.ejections();
+        for (const auto& change : gate.history()) {
+          all[i].limit_history.push_back({change.at - began_, change.limit, change.why});
+        }
+      }
+    });
+    return all;
+  }
+
   machine& decisions() noexcept { return machine_; }
   event_queue& events() noexcept { return events_; }
 
  private:
   struct flight {
-    std::optional<backend::ticket> ticket;
-    std::optional<errc> cancelled;  ///< Why, when the pool cancelled it.
+    chat::request request;  ///< Kept for another attempt.
+    std::uint32_t attempt = 0;
+    std::uint32_t endpoint = 0;
+    std::optional<backend::ticket> ticket;  ///< Absent: it waits.
+    std::optional<errc> cancelled;          ///< Why, when the pool cancelled it.
     bool first_token_seen = false;
   };
 
+  /// One attempt's; late words of an earlier attempt have no effect.
   class request_sink final : public backend::sink {
    public:
-    request_sink(std::shared_ptr<impl> owner, item_id id) : owner_(std::move(owner)), id_(id) {}
-    void on_first_token(instant /*now*/) override { owner_->first_token(id_); }
-    void on_end(result<chat::reply> outcome) override { owner_->end(id_, std::move(outcome)); }
+    request_sink(std::shared_ptr<impl> owner, item_id id, std::uint32_t attempt)
+        : owner_(std::move(owner)), id_(id), attempt_(attempt) {}
+    void on_rate_report(const backend::rate_report& limits) override {
+      owner_->machine_.reported(id_, limits, std::chrono::steady_clock::now());
+    }
+    void on_first_token(instant /*now*/) override { owner_->first_token(id_, attempt_); }
+    void on_end(result<chat::reply> outcome) override { owner_->end(id_, attempt_, std::move(outcome)); }
 
    private:
     std::shared_ptr<impl> owner_;
     item_id id_;
+    std::uint32_t attempt_;
   };
 
   void pump() {
     // A backend or source that answers within the call comes back here: the outer round goes on.
     if (!started_ || pumping_) return;
     pumping_ = true;
-    while (const auto next = machine_.step(std::chrono::steady_clock::now())) {
+    while (auto next = machine_.step(std::chrono::steady_clock::now())) {
       std::visit(overloaded{
                      [&](const ask_source&) { pull_one(); },
-                     [&](const start_work& what) { start(what.id); },
+                     [&](const start_attempt& what) { start(what); },
                      [&](const start_share&) { share(); },
-                     [&](const cancel_work& what) { cancel(what); },
-                     [&](const report_drained&) { drained(); },
-                     [&](const report_stuck&) {
-                       failure_ = fail(errc::internal, stage::none,
-                                       "the source of requests waits although nothing is in flight");
-                     },
+                     [&](const cancel_attempt& what) { cancel(what); },
+                     [&](end_item& what) { finish(what.id, std::move(what.why)); },
+                     [&](report_drained& what) { drained(std::move(what.why)); },
                  },
                  *next);
     }
@@ -89,9 +123,13 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   void pull_one() {
     std::visit(overloaded{
                    [&](work&& one) {
-                     const item_id id = one.id;
-                     pulled_ = std::move(one.request);
-                     machine_.pulled_work(id);
+                     flights_[one.id].request = std::move(one.request);
+                     machine_.pulled_work(one.id, one.affinity, one.prompt_tokens,
+                                          std::chrono::steady_clock::now());
+                   },
+                   [&](refused&& one) {
+                     machine_.pulled_refused();
+                     events_.push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
                    },
                    [&](share_prefix&& one) {
                      pulled_share_ = std::move(one);
@@ -103,17 +141,21 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                source_.next());
   }
 
-  void start(item_id id) {
-    flights_.try_emplace(id);
-    events_.push({.what = event::kind::started, .id = id, .outcome = std::nullopt});
-    const chat::request request = std::move(pulled_);
-    const auto ticket = backend_.start(request, std::make_shared<request_sink>(shared_from_this(), id));
-    if (const auto found = flights_.find(id); found != flights_.end()) found->second.ticket = ticket;
+  void start(const start_attempt& what) {
+    auto& one = flights_.at(what.id);
+    one.attempt = what.attempt;
+    one.endpoint = what.endpoint;
+    one.first_token_seen = false;
+    figures_[what.endpoint].sent += 1;
+    say(event::kind::started, what.id, one);
+    // A backend never answers before the call returns.
+    one.ticket = backends_[what.endpoint]->start(
+        one.request, std::make_shared<request_sink>(shared_from_this(), what.id, what.attempt));
   }
 
   void share() {
     const share_prefix what = std::move(pulled_share_);
-    backend_.share_prefix(what.from, what.to, [self = shared_from_this()](result<void> outcome) {
+    backends_.front()->share_prefix(what.from, what.to, [self = shared_from_this()](result<void> outcome) {
       // After cancel_all() nobody waits for it, and the source may be gone.
       if (self->finished_) return;
       self->source_.on_shared(outcome);
@@ -122,76 +164,110 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
-  void cancel(const cancel_work& what) {
+  void cancel(const cancel_attempt& what) {
     const auto found = flights_.find(what.id);
     if (found == flights_.end() || !found->second.ticket) return;
     found->second.cancelled = what.why;
-    backend_.cancel(*found->second.ticket);
+    backends_[found->second.endpoint]->cancel(*found->second.ticket);
   }
 
-  void first_token(item_id id) {
+  void first_token(item_id id, std::uint32_t attempt) {
     const auto found = flights_.find(id);
-    if (found == flights_.end() || found->second.cancelled || found->second.first_token_seen) return;
+    if (found == flights_.end() || found->second.attempt != attempt || found->second.cancelled ||
+        found->second.first_token_seen) {
+      return;
+    }
     found->second.first_token_seen = true;
-    events_.push({.what = event::kind::first_token, .id = id, .outcome = std::nullopt});
+    say(event::kind::first_token, id, found->second);
     source_.on_first_token(id);
     machine_.first_token(id);
     pump();
   }
 
-  void end(item_id id, result<chat::reply> outcome) {
+  void end(item_id id, std::uint32_t attempt, result<chat::reply> outcome) {
     const auto found = flights_.find(id);
-    if (found == flights_.end()) return;
-    if (found->second.cancelled == errc::timeout && !outcome && outcome.error().code == errc::cancelled) {
+    if (found == flights_.end() || found->second.attempt != attempt || !found->second.ticket) return;
+    auto& one = found->second;
+    one.ticket.reset();
+    count(one.endpoint, outcome);
+    if (one.cancelled == errc::timeout && !outcome && outcome.error().code == errc::cancelled) {
       outcome =
           fail(errc::timeout, stage::body,
                "no whole answer within the total deadline of " + std::to_string(seconds(deadline_)) + " s");
     }
-    flights_.erase(found);
-    source_.on_end(id, outcome);
-    machine_.ended(id);
-    events_.push({.what = event::kind::ended, .id = id, .outcome = std::move(outcome)});
+    if (machine_.attempt_ended(id, outcome, std::chrono::steady_clock::now()) == fate::waits) {
+      say(event::kind::retrying, id, one, std::move(outcome));
+    } else {
+      finish(id, std::move(outcome));
+    }
     pump();
   }
 
-  void drained() {
+  /// The item's end.
+  void finish(item_id id, result<chat::reply> outcome) {
+    const auto node = flights_.extract(id);
+    source_.on_end(id, outcome);
+    say(event::kind::ended, id, node.mapped(), std::move(outcome));
+  }
+
+  void say(event::kind what, item_id id, const flight& one,
+           std::optional<result<chat::reply>> outcome = std::nullopt) {
+    events_.push({.what = what,
+                  .id = id,
+                  .attempt = one.attempt,
+                  .endpoint = one.endpoint,
+                  .outcome = std::move(outcome)});
+  }
+
+  void count(std::uint32_t endpoint, const result<chat::reply>& outcome) {
+    auto& figures = figures_[endpoint];
+    if (outcome) {
+      figures.answered += 1;
+      figures.completion_tokens += outcome->usage.completion_tokens.value_or(0);
+    } else {
+      figures.failed += 1;
+    }
+  }
+
+  void drained(std::optional<error> why) {
     finished_ = true;
     event last;
-    if (failure_) last.outcome = *failure_;
+    if (why) last.outcome = *std::move(why);
     events_.push(std::move(last));
   }
 
   void arm() {
-    const auto next = machine_.next_deadline();
+    const auto now = std::chrono::steady_clock::now();
+    const auto next = machine_.next_wake(now);
     if (next == armed_for_) return;
     if (armed_for_) loop_.cancel(timer_);
     armed_for_ = next;
     if (!next) return;
-    timer_ = loop_.after(*next - std::chrono::steady_clock::now(), [self = shared_from_this()] {
+    timer_ = loop_.after(*next - now, [self = shared_from_this()] {
       self->armed_for_.reset();
       self->pump();
     });
   }
 
   net::loop& loop_;
-  backend::backend& backend_;
+  std::vector<backend::backend*> backends_;
+  std::vector<endpoint_figures> figures_;
   source& source_;
   duration deadline_;
   machine machine_;
-  chat::request pulled_;
   share_prefix pulled_share_;
-  std::map<item_id, flight> flights_;
+  std::unordered_map<item_id, flight> flights_;
   std::optional<instant> armed_for_;
   net::loop::timer_id timer_ = 0;
-  std::optional<error> failure_;
   bool started_ = false;
+  instant began_;
   bool pumping_ = false;
   bool finished_ = false;
   event_queue events_;
 };
 
-pool::pool(net::loop& owner, backend::backend& to, source& from, options how)
-    : impl_(std::make_shared<impl>(owner, to, from, how)) {}
+pool::pool(net::loop& owner, std::vector<backend::backend*> endpoints, source& from, options how)
+    : impl_(std::make_shared<impl>(owner, std::move(endpoints), from, how)) {}
 pool::~pool() { impl_->shut_down(); }
 
 void pool::start() {
@@ -204,10 +280,12 @@ void pool::cancel_all() {
   impl_->tell([](impl& self) { self.decisions().cancel_all(); });
 }
 void pool::set_max_in_flight(std::uint32_t bound) {
-  impl_->tell([bound](impl& self) { self.decisions().set_max_in_flight(bound); });
+  impl_->tell(
+      [bound](impl& self) { self.decisions().set_max_in_flight(bound, std::chrono::steady_clock::now()); });
 }
 
 std::optional<event> pool::poll(std::chrono::milliseconds timeout) { return impl_->events().poll(timeout); }
 void pool::wake() { impl_->events().wake(); }
+std::vector<endpoint_figures> pool::figures() const { return impl_->figures(); }
 
 }  // namespace evalcore::pool

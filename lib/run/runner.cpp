@@ -13,6 +13,7 @@
 #include <evalcore/score/scorer.hpp>
 
 #include "run/planned_source.hpp"
+#include "run/tally.hpp"
 
 namespace evalcore::run {
 namespace {
@@ -21,20 +22,6 @@ using std::chrono::steady_clock;
 
 /// How often committed replies are flushed to the disk, and progress is told at least.
 constexpr auto sync_interval = std::chrono::milliseconds(200);
-
-void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& part) {
-  if (part) sum = sum.value_or(0) + *part;
-}
-
-/// Beyond this no model has a context; sums of counts up to it cannot overflow.
-constexpr std::uint64_t most_tokens = 1'000'000'000;
-
-bool believable(const chat::usage& usage) {
-  for (const auto& count : {usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens}) {
-    if (count.value_or(0) > most_tokens) return false;
-  }
-  return !usage.prompt_tokens || usage.cached_tokens.value_or(0) <= *usage.prompt_tokens;
-}
 
 /// The failure with what the backend said of it, unless that is in it already.
 std::string in_words(const error& failure) {
@@ -46,14 +33,31 @@ std::string in_words(const error& failure) {
   return failure.message + ": " + words + (failure.backend_words.size() > shown ? "…" : "");
 }
 
+/// Lets the host at the pool while it runs.
+class lent_pool {
+ public:
+  lent_pool(const observer& watch, pool::pool& running) : watch_(watch) {
+    if (watch_.pooled) watch_.pooled(&running);
+  }
+  ~lent_pool() {
+    if (watch_.pooled) watch_.pooled(nullptr);
+  }
+  lent_pool(const lent_pool&) = delete;
+  lent_pool& operator=(const lent_pool&) = delete;
+
+ private:
+  const observer& watch_;
+};
+
 /// One run, on the host's thread: from the store to the pool and back.
 class runner {
  public:
-  runner(const suite& what, net::loop& owner, backend::backend& to, store& into, const run_options& how,
-         const observer& watch, std::stop_token stop)
+  runner(const suite& what, net::loop& owner, std::vector<backend::backend*> endpoints, store& into,
+         const run_options& how, const observer& watch, std::stop_token stop)
       : suite_(what),
         loop_(owner),
-        backend_(to),
+        endpoints_(std::move(endpoints)),
+        backend_(*endpoints_.front()),
         store_(into),
         how_(how),
         watch_(watch),
@@ -109,7 +113,7 @@ class runner {
       if (!scorer) return std::move(scorer).error();
       auto request = prepare(*one, request_);
       if (!request) return std::move(request).error();
-      metric_for(*one, **scorer).items += 1;
+      tally_.item(one->category, **scorer);
 
       const auto record = record_of(*one, *request);
       auto stored = store_.find(record);
@@ -124,7 +128,7 @@ class runner {
       const auto verdict = (*scorer)->score(task_of(*one), reply);
       if (auto kept = store_.put_verdict(record, verdict); !kept) return kept;
       summary_.reused += 1;
-      count_answer(*one, **scorer, reply, verdict);
+      tally_.answer(one->category, **scorer, reply, verdict);
     }
     if (sampled > 0) {
       watch_.note(std::to_string(sampled) + " of " + std::to_string(pending_.size()) +
@@ -138,7 +142,10 @@ class runner {
   }
 
   result<void> plan() {
-    summary_.concurrency = how_.concurrency;
+    auto& bound = how_.pool.adaptive ? how_.pool.highest_tried : how_.pool.max_in_flight;
+    summary_.adaptive = how_.pool.adaptive;
+    if (summary_.backend.slots) bound = std::min(bound, *summary_.backend.slots);
+    summary_.concurrency = bound;
     if (pending_.empty()) return {};
     auto read = read_prompts(suite_, pending_, request_, loop_, backend_, stop_);
     if (!read) return std::move(read).error();
@@ -147,27 +154,26 @@ class runner {
     summary_.plan_exact = order.exact;
     summary_.prefix_groups = order.groups.size();
     summary_.invariant_prefix = order.invariant_units;
-    const auto cache = cache_model_of(backend_, request_.use_prompt_cache, how_.concurrency);
-    if (summary_.backend.slots) summary_.concurrency = std::min(how_.concurrency, *summary_.backend.slots);
+    auto cache = cache_model_of(backend_, request_.use_prompt_cache, bound);
+    if (endpoints_.size() > 1) cache.slots.reset();  // Which of them a request meets is not known here.
     record_.plan_json = json::to_text(json::object{
         {"unit", order.exact ? "tokens" : "bytes"},
         {"groups", std::uint64_t{order.groups.size()}},
         {"invariant", std::uint64_t{order.invariant_units}},
         {"total", order.total_units},
     });
-    source_ = std::make_unique<planned_source>(suite_, pending_, request_,
-                                               prefix::dispatcher(std::move(order), prompts_.units, cache),
-                                               prompts_.exact);
+    source_ = std::make_unique<planned_source>(suite_, pending_, request_, std::move(order), prompts_, cache,
+                                               summary_.backend.context_per_slot);
     return {};
   }
 
   result<void> send() {
-    pool::pool requests(loop_, backend_, *source_,
-                        {.max_in_flight = summary_.concurrency, .total_deadline = {}});
+    pool::pool requests(loop_, endpoints_, *source_, how_.pool);
     const std::stop_callback cancel(stop_, [&requests] {
       requests.cancel_all();
       requests.wake();
     });
+    const lent_pool lent(watch_, requests);
     started_ = steady_clock::now();
     auto synced = started_;
     requests.start();
@@ -177,10 +183,9 @@ class runner {
       if (event) {
         if (event->what == pool::event::kind::drained) {
           summary_.wall_s = seconds(now - started_);
+          summary_.endpoints = requests.figures();
           tell(now);
-          if (source_->failure()) return *source_->failure();
-          if (event->outcome && !*event->outcome && !stop_.stop_requested()) return event->outcome->error();
-          return store_.sync();
+          return drained(*event);
         }
         if (auto handled = handle(*event); !handled) {
           requests.cancel_all();
@@ -198,94 +203,120 @@ class runner {
     }
   }
 
-  result<void> handle(const pool::event& event) {
-    if (event.what == pool::event::kind::started) {
-      progress_.running += 1;
-      summary_.sent += 1;
-      auto one = suite_.get(pending_[event.id]);
-      if (!one) return std::move(one).error();
-      auto request = prepare(*one, request_);
-      if (!request) return std::move(request).error();
-      const auto& out = source_->sent(event.id);
-      flying_.insert_or_assign(
-          event.id,
-          flight{record_of(*one, *request), {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot}});
-      return store_.begin_attempt(flying_.at(event.id).record, flying_.at(event.id).attempt);
+  result<void> drained(const pool::event& last) {
+    if (source_->failure()) return *source_->failure();
+    if (last.outcome && !*last.outcome && !stop_.stop_requested()) {
+      const auto& why = last.outcome->error();
+      if (why.code == errc::internal) return why;
+      summary_.stopped = in_words(why);
     }
-    if (event.what != pool::event::kind::ended) return {};
+    return store_.sync();
+  }
+
+  result<void> handle(const pool::event& event) {
+    switch (event.what) {
+      case pool::event::kind::started:
+        return started(event);
+      case pool::event::kind::retrying:
+        return retrying(event);
+      case pool::event::kind::ended:
+        return ended(event);
+      case pool::event::kind::first_token:
+      case pool::event::kind::drained:
+        break;
+    }
+    return {};
+  }
+
+  result<void> started(const pool::event& event) {
+    progress_.running += 1;
+    summary_.sent += 1;
+    if (event.attempt > 1) {
+      progress_.retrying -= 1;
+      summary_.retried += 1;
+    } else if (auto made = make_flight(event.id); !made) {
+      return made;
+    }
+    auto& one = flying_.at(event.id);
+    one.waits = false;
+    one.attempt.started_unix_ms = unix_ms_now();
+    one.attempt.failure.reset();
+    return store_.begin_attempt(one.record, one.attempt);
+  }
+
+  result<void> make_flight(pool::item_id id) {
+    auto one = suite_.get(pending_[id]);
+    if (!one) return std::move(one).error();
+    auto request = prepare(*one, request_);
+    if (!request) return std::move(request).error();
+    const auto& out = source_->sent(id);
+    flying_.insert_or_assign(
+        id, flight{record_of(*one, *request), {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot}});
+    return {};
+  }
+
+  result<void> retrying(const pool::event& event) {
     progress_.running -= 1;
-    progress_.done += 1;
-    auto node = flying_.extract(event.id);
-    auto& [record, attempt] = node.mapped();
+    progress_.retrying += 1;
+    auto& one = flying_.at(event.id);
+    one.waits = true;
+    const auto& why = event.outcome->error();
+    one.attempt.failure = why;
+    if (summary_.retries_by_class[std::string(name(why.code))]++ == 0) {
+      watch_.note("item \"" + one.record.item_id + "\" is sent again: " + in_words(why));
+    }
+    return store_.put_failure(one.record, one.attempt);
+  }
+
+  result<void> ended(const pool::event& event) {
     const auto& outcome = *event.outcome;
+    const bool cancelled = !outcome && outcome.error().code == errc::cancelled;
+    if (event.attempt == 0) {  // It was not sent.
+      if (cancelled) return {};
+      if (auto made = make_flight(event.id); !made) return made;
+    }
+    auto node = flying_.extract(event.id);
+    auto& [record, attempt, waits] = node.mapped();
+    if (event.attempt > 0) (waits ? progress_.retrying : progress_.running) -= 1;
     if (!outcome) {
       attempt.failure = outcome.error();
-      if (outcome.error().code == errc::cancelled && stop_.stop_requested())
-        return store_.put_failure(record, attempt);
-      summary_.errors += 1;
-      progress_.errors += 1;
-      const bool first_of_class = summary_.errors_by_class[std::string(name(outcome.error().code))]++ == 0;
-      if (first_of_class)
-        watch_.note("item \"" + record.item_id + "\" errored: " + in_words(outcome.error()));
-      return store_.put_failure(record, attempt);
+      if (!cancelled) count_error(record.item_id, outcome.error());
+      return waits ? result<void>() : store_.put_failure(record, attempt);
     }
+    progress_.done += 1;
     auto one = suite_.get(pending_[event.id]);
     if (!one) return std::move(one).error();
     auto scorer = score::find_scorer(one->scorer);
     if (!scorer) return std::move(scorer).error();
     const auto verdict = (*scorer)->score(task_of(*one), *outcome);
-    count_answer(*one, **scorer, *outcome, verdict);
+    tally_.answer(one->category, **scorer, *outcome, verdict);
     count_tokens(*outcome, attempt);
     return store_.put_reply(record, attempt, *outcome, verdict);
   }
 
-  void count_answer(const item& one, const score::scorer& scorer, const chat::reply& reply,
-                    const score::verdict& verdict) {
-    summary_.answered += 1;
-    auto& metric = metric_for(one, scorer);
-    if (verdict.scored) {
-      metric.scored += 1;
-      metric.total += verdict.value;
-    } else {
-      summary_.unscored += 1;
+  void count_error(const std::string& item_id, const error& why) {
+    progress_.done += 1;
+    progress_.errors += 1;
+    summary_.errors += 1;
+    if (summary_.errors_by_class[std::string(name(why.code))]++ == 0) {
+      watch_.note("item \"" + item_id + "\" errored: " + in_words(why));
     }
-    if (reply.finish == chat::finish_reason::length) summary_.cut_by_length += 1;
-    if (reply.finish == chat::finish_reason::other) summary_.unknown_finish += 1;
-    if (reply.text.empty() && reply.calls.empty()) summary_.empty_answers += 1;
   }
 
   void count_tokens(const chat::reply& reply, const attempt_record& attempt) {
-    if (believable(reply.usage)) {
-      add(summary_.prompt_tokens, reply.usage.prompt_tokens);
-      add(summary_.cached_tokens, reply.usage.cached_tokens);
-      add(summary_.completion_tokens, reply.usage.completion_tokens);
-    } else if (summary_.unbelievable_usage++ == 0) {
+    if (!tally_.tokens(reply, attempt.predicted_cached_tokens) && summary_.unbelievable_usage == 1) {
       watch_.note(
           "the backend reports token counts that cannot be (such as more cached tokens than the prompt has); "
           "replies with such counts are left out of the sums");
-    }
-    add(summary_.predicted_cached_tokens, attempt.predicted_cached_tokens);
-    if (reply.timing.first_token) {
-      ttft_total_ += seconds(*reply.timing.first_token);
-      ttft_count_ += 1;
     }
     progress_.completion_tokens = summary_.completion_tokens.value_or(0);
     progress_.prompt_tokens = summary_.prompt_tokens.value_or(0);
     progress_.cached_tokens = summary_.cached_tokens;
   }
 
-  metric_summary& metric_for(const item& one, const score::scorer& scorer) {
-    for (auto& held : summary_.metrics) {
-      if (held.category == one.category && held.metric == scorer.metric()) return held;
-    }
-    summary_.metrics.push_back({one.category, std::string(scorer.metric())});
-    return summary_.metrics.back();
-  }
-
   result<summary> finish() {
     summary_.interrupted = stop_.stop_requested();
     summary_.not_run = summary_.items - summary_.answered - summary_.errors;
-    if (ttft_count_ > 0) summary_.mean_ttft_s = ttft_total_ / static_cast<double>(ttft_count_);
     if (auto done = store_.finish_run(summary_.run_id, to_json(summary_)); !done)
       return std::move(done).error();
     if (auto flushed = store_.sync(); !flushed) return std::move(flushed).error();
@@ -308,13 +339,15 @@ class runner {
   struct flight {
     item_record record;
     attempt_record attempt;
+    bool waits = false;  ///< For another attempt; the last one is stored.
   };
 
   const suite& suite_;
   net::loop& loop_;
-  backend::backend& backend_;
+  std::vector<backend::backend*> endpoints_;
+  backend::backend& backend_;  ///< The first of them, which speaks for all.
   store& store_;
-  const run_options& how_;
+  run_options how_;
   const observer& watch_;
   std::stop_token stop_;
 
@@ -326,17 +359,17 @@ class runner {
   std::map<pool::item_id, flight> flying_;
   run_record record_;
   summary summary_;
+  tally tally_{summary_};
   progress progress_;
   steady_clock::time_point started_ = steady_clock::now();
-  double ttft_total_ = 0;
-  std::uint64_t ttft_count_ = 0;
 };
 
 }  // namespace
 
-result<summary> run_suite(const suite& what, net::loop& owner, backend::backend& to, store& into,
+result<summary> run_suite(const suite& what, net::loop& owner,
+                          const std::vector<backend::backend*>& endpoints, store& into,
                           const run_options& how, const observer& watch, const std::stop_token& stop) {
-  return runner(what, owner, to, into, how, watch, stop).run();
+  return runner(what, owner, endpoints, into, how, watch, stop).run();
 }
 
 }  // namespace evalcore::run

@@ -29,6 +29,33 @@ json::value strings(const std::map<std::string, std::string>& of) {
   return members;
 }
 
+json::value limit_history(const std::vector<pool::limit_step>& changes) {
+  json::array all;
+  for (const auto& one : changes) {
+    all.push_back(json::object{{"after_s", seconds(one.after)},
+                               {"limit", std::uint64_t{one.limit}},
+                               {"why", std::string(name(one.why))}});
+  }
+  return all;
+}
+
+json::value endpoints(const std::vector<pool::endpoint_figures>& of) {
+  json::array all;
+  for (const auto& one : of) {
+    all.push_back(json::object{
+        {"address", one.address.empty() ? json::value() : json::value(one.address)},
+        {"sent", one.sent},
+        {"answered", one.answered},
+        {"failed", one.failed},
+        {"completion_tokens", one.completion_tokens},
+        {"ejections", one.ejections},
+        {"limit", std::uint64_t{one.limit}},
+        {"limit_history", limit_history(one.limit_history)},
+    });
+  }
+  return all;
+}
+
 /// Two blanks a level: for a file that a person opens.
 void indent(std::string& out, const json::value& root, std::size_t level) {  // NOLINT(misc-no-recursion)
   const auto line = [&](std::size_t depth) { out += '\n' + std::string(2 * depth, ' '); };
@@ -111,15 +138,19 @@ std::string to_json(const summary& of) {
       {"order", of.order},
       {"tools", of.tools},
       {"concurrency", std::uint64_t{of.concurrency}},
+      {"concurrency_adaptive", of.adaptive},
       {"items", of.items},
       {"reused", of.reused},
       {"sent", of.sent},
+      {"retried", of.retried},
+      {"retries_by_class", counts(of.retries_by_class)},
       {"answered", of.answered},
       {"errors", of.errors},
       {"errors_by_class", counts(of.errors_by_class)},
       {"unscored", of.unscored},
       {"not_run", of.not_run},
       {"interrupted", of.interrupted},
+      {"stopped", of.stopped.empty() ? json::value() : json::value(of.stopped)},
       {"possibly_paid_twice", of.possibly_paid_twice},
       {"score", optional_number(of.score())},
       {"score_bounds", json::array{optional_number(of.score()), optional_number(of.score_upper_bound())}},
@@ -136,6 +167,7 @@ std::string to_json(const summary& of) {
                               {"groups", of.prefix_groups},
                               {"invariant", of.invariant_prefix},
                               {"predicted_cached_tokens", optional_number(of.predicted_cached_tokens)}}},
+      {"endpoints", endpoints(of.endpoints)},
       {"cut_by_length", of.cut_by_length},
       {"empty_answers", of.empty_answers},
       {"unknown_finish", of.unknown_finish},

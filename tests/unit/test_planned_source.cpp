@@ -21,9 +21,9 @@ TEST_CASE("an item that can no longer be read is never sent as something else") 
   REQUIRE(suite);
   const std::vector<std::size_t> pending = {0, 1};
   const run::request_options how;
-  const std::vector<prefix::sequence> prompts = {{1}, {2}};
-  const auto order = prefix::make_plan(prompts, false, {.suite_order = true});
-  run::planned_source source(*suite, pending, how, prefix::dispatcher(order, prompts, {}), false);
+  const run::prompts prompts{.units = {{1}, {2}}, .exact = false};
+  const auto order = prefix::make_plan(prompts.units, false, {.suite_order = true});
+  run::planned_source source(*suite, pending, how, order, prompts, {}, {});
 
   const auto first = source.next();
   REQUIRE(std::holds_alternative<pool::work>(first));

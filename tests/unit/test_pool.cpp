@@ -18,7 +18,7 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Answers from the loop after `delay`: a first token, then a reply whose text is the model's name. A
-/// request for the model "stall" is never answered, "fail" gets an error.
+/// request for the model "stall" is never answered, "fail" gets an error, and "flaky" while faults are left.
 class fake_backend final : public backend::backend {
  public:
   explicit fake_backend(net::loop& owner) : loop_(owner) {}
@@ -36,7 +36,11 @@ class fake_backend final : public backend::backend {
       if (open_.contains(ticket)) open_.at(ticket)->on_first_token(std::chrono::steady_clock::now());
     });
     loop_.after(2 * delay, [this, ticket, model = request.model] {
-      if (model == "fail") return end(ticket, fail(errc::backend_fault, stage::body, "broken"));
+      if (model == "fail") return end(ticket, fail(errc::invalid_request, stage::body, "wrong"));
+      if (model == "flaky" && faults_left > 0) {
+        --faults_left;
+        return end(ticket, fail(errc::backend_fault, stage::body, "broken"));
+      }
       chat::reply reply;
       reply.text = model;
       end(ticket, reply);
@@ -59,6 +63,7 @@ class fake_backend final : public backend::backend {
   }
 
   duration delay = 0ms;
+  int faults_left = 0;
   bool share_fails = false;
   bool share_stalls = false;
   std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> shares;
@@ -116,6 +121,7 @@ class list_source final : public pool::source {
 struct seen {
   std::map<pool::item_id, int> started;
   std::map<pool::item_id, int> first_tokens;
+  std::map<pool::item_id, int> retries;
   std::map<pool::item_id, result<chat::reply>> ended;
   std::optional<error> failure;
 
@@ -134,18 +140,21 @@ seen read_all(pool::pool& from, const std::function<void(const pool::event&)>& a
     REQUIRE(event);
     if (at) at(*event);
     if (event->what == pool::event::kind::started) {
-      REQUIRE(++out.started[event->id] == 1);
-    } else if (event->what == pool::event::kind::first_token) {
-      REQUIRE(out.started.contains(event->id));
       REQUIRE_FALSE(out.ended.contains(event->id));
-      REQUIRE(++out.first_tokens[event->id] == 1);
+      REQUIRE(++out.started[event->id] == static_cast<int>(event->attempt));
+    } else if (event->what == pool::event::kind::first_token) {
+      REQUIRE_FALSE(out.ended.contains(event->id));
+      REQUIRE(++out.first_tokens[event->id] <= out.started.at(event->id));
+    } else if (event->what == pool::event::kind::retrying) {
+      REQUIRE_FALSE(out.ended.contains(event->id));
+      REQUIRE_FALSE(*event->outcome);
+      ++out.retries[event->id];
     } else if (event->what == pool::event::kind::ended) {
-      REQUIRE(out.started.contains(event->id));
       REQUIRE(event->outcome);
       REQUIRE(out.ended.emplace(event->id, *event->outcome).second);
     } else {
       if (event->outcome) out.failure = event->outcome->error();
-      REQUIRE(out.started.size() == out.ended.size());
+      for (const auto& [id, attempts] : out.started) REQUIRE(out.ended.contains(id));
       REQUIRE_FALSE(from.poll(0ms));
       return out;
     }
@@ -159,12 +168,12 @@ TEST_CASE("every item is started and ended once, within the bound, drained last"
   fake_backend backend(loop);
   list_source source;
   for (pool::item_id id = 0; id < 200; ++id) source.add(id, id % 10 == 3 ? "fail" : "m" + std::to_string(id));
-  pool::pool pool(loop, backend, source, {.max_in_flight = 7});
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 7});
   pool.start();
   const seen all = read_all(pool);
   CHECK_FALSE(all.failure);
   REQUIRE(all.ended.size() == 200);
-  CHECK(all.count(errc::backend_fault) == 20);
+  CHECK(all.count(errc::invalid_request) == 20);
   CHECK(all.ended.at(42).value().text == "m42");
   CHECK(all.first_tokens.size() == 200);
   CHECK(backend.most_open == 7);
@@ -174,12 +183,65 @@ TEST_CASE("every item is started and ended once, within the bound, drained last"
   });
 }
 
+TEST_CASE("a fault that passes is sent again with the same request, and the host sees each attempt") {
+  net::loop loop;
+  fake_backend backend(loop);
+  backend.faults_left = 3;
+  list_source source;
+  source.add(1, "flaky");
+  pool::options how;
+  how.retry.first_delay = 1ms;
+  pool::pool pool(loop, {&backend}, source, how);
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK(all.started.at(1) == 4);
+  CHECK(all.retries.at(1) == 3);
+  CHECK(all.ended.at(1).value().text == "flaky");
+  const auto figures = pool.figures();
+  REQUIRE(figures.size() == 1);
+  CHECK(figures[0].sent == 4);
+  CHECK(figures[0].answered == 1);
+  CHECK(figures[0].failed == 3);
+  loop.run_and_wait([&] { CHECK(source.ended == std::vector<pool::item_id>{1}); });
+}
+
+TEST_CASE("an item that its source refuses ends without being sent") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.entries.emplace_back(
+      pool::refused{.id = 1, .why = fail(errc::context_overflow, stage::send, "long")});
+  source.add(2, "m");
+  pool::pool pool(loop, {&backend}, source, {});
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK(all.ended.at(1).error().code == errc::context_overflow);
+  CHECK_FALSE(all.started.contains(1));
+  CHECK(all.ended.at(2).has_value());
+}
+
+TEST_CASE("cancel_all ends what waits for a retry, too") {
+  net::loop loop;
+  fake_backend backend(loop);
+  backend.faults_left = 1;
+  list_source source;
+  source.add(1, "flaky");
+  pool::options how;
+  how.retry.first_delay = 1h;
+  pool::pool pool(loop, {&backend}, source, how);
+  pool.start();
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::retrying) pool.cancel_all();
+  });
+  CHECK(all.ended.at(1).error().code == errc::cancelled);
+}
+
 TEST_CASE("cancel_all half-way ends what is in flight and starts nothing more") {
   net::loop loop;
   fake_backend backend(loop);
   list_source source;
   for (pool::item_id id = 0; id < 200; ++id) source.add(id, id < 50 ? "m" : "stall");
-  pool::pool pool(loop, backend, source, {.max_in_flight = 8});
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 8});
   pool.start();
   // Everything before the first stalled one is answered; then all eight places stall.
   std::size_t ended = 0;
@@ -199,7 +261,7 @@ TEST_CASE("drain lets what is in flight end") {
   backend.delay = 1ms;
   list_source source;
   for (pool::item_id id = 0; id < 100'000; ++id) source.add(id, "m");
-  pool::pool pool(loop, backend, source, {.max_in_flight = 4});
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 4});
   pool.start();
   std::size_t ended = 0;
   const seen all = read_all(pool, [&](const pool::event& event) {
@@ -218,7 +280,7 @@ TEST_CASE("a source that holds is asked again when something happened") {
   source.entries.emplace_back(pool::hold{});
   source.holds_left = 1;
   source.add(2, "follower");
-  pool::pool pool(loop, backend, source, {});
+  pool::pool pool(loop, {&backend}, source, {});
   pool.start();
   const seen all = read_all(pool);
   CHECK_FALSE(all.failure);
@@ -232,7 +294,7 @@ TEST_CASE("a source that holds for ever ends the run with an error") {
   source.add(1, "m");
   source.entries.emplace_back(pool::hold{});
   source.holds_left = 1'000'000;
-  pool::pool pool(loop, backend, source, {});
+  pool::pool pool(loop, {&backend}, source, {});
   pool.start();
   const seen all = read_all(pool);
   REQUIRE(all.failure);
@@ -249,7 +311,7 @@ TEST_CASE("a share goes to the backend, and the source hears how it went") {
     source.add(1, "m");
     source.entries.emplace_back(pool::share_prefix{.from = 0, .to = {1, 2}});
     source.add(2, "m");
-    pool::pool pool(loop, backend, source, {});
+    pool::pool pool(loop, {&backend}, source, {});
     pool.start();
     const seen all = read_all(pool);
     CHECK(all.ended.size() == 2);
@@ -267,7 +329,7 @@ TEST_CASE("cancel_all does not wait for a share that stalls") {
   list_source source;
   source.add(1, "m");
   source.entries.emplace_back(pool::share_prefix{.from = 0, .to = {1}});
-  pool::pool pool(loop, backend, source, {});
+  pool::pool pool(loop, {&backend}, source, {});
   pool.start();
   const seen all = read_all(pool, [&](const pool::event& event) {
     if (event.what == pool::event::kind::ended) pool.cancel_all();
@@ -282,7 +344,7 @@ TEST_CASE("the total deadline ends a stalled item as a time-out and its place is
   list_source source;
   source.add(1, "stall");
   source.add(2, "m");
-  pool::pool pool(loop, backend, source, {.max_in_flight = 1, .total_deadline = 20ms});
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 1, .total_deadline = 20ms});
   const auto before = std::chrono::steady_clock::now();
   pool.start();
   const seen all = read_all(pool);
@@ -299,10 +361,10 @@ TEST_CASE("the destructor cancels and waits, started or not") {
   list_source source;
   for (pool::item_id id = 0; id < 10; ++id) source.add(id, "stall");
   {
-    const pool::pool never_started(loop, backend, source, {});
+    const pool::pool never_started(loop, {&backend}, source, {});
   }
   {
-    pool::pool pool(loop, backend, source, {.max_in_flight = 3});
+    pool::pool pool(loop, {&backend}, source, {.max_in_flight = 3});
     pool.start();
     while (pool.poll(30s)->id != 2) continue;
   }
@@ -313,7 +375,7 @@ TEST_CASE("wake unblocks a poll, whichever comes first") {
   net::loop loop;
   fake_backend backend(loop);
   list_source source;
-  pool::pool pool(loop, backend, source, {});
+  pool::pool pool(loop, {&backend}, source, {});
   pool.wake();
   CHECK_FALSE(pool.poll(std::chrono::milliseconds::max()));
   std::thread other([&] { pool.wake(); });
@@ -327,7 +389,7 @@ TEST_CASE("a bound that is raised while running is used") {
   fake_backend backend(loop);
   list_source source;
   for (pool::item_id id = 0; id < 6; ++id) source.add(id, "stall");
-  pool::pool pool(loop, backend, source, {.max_in_flight = 2});
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 2});
   pool.start();
   std::size_t started = 0;
   const seen all = read_all(pool, [&](const pool::event& event) {

@@ -5,41 +5,12 @@
 #include <set>
 #include <string>
 
-#include <evalcore/pool/machine.hpp>
+#include "pool_bench.hpp"
 
 using namespace evalcore;
 using namespace std::chrono_literals;
 
-namespace {
-
-constexpr instant start{};
-
-std::string text(const std::optional<pool::command>& what) {
-  if (!what) return "-";
-  if (std::holds_alternative<pool::ask_source>(*what)) return "ask";
-  if (const auto* one = std::get_if<pool::start_work>(&*what)) return "start " + std::to_string(one->id);
-  if (std::holds_alternative<pool::start_share>(*what)) return "share";
-  if (const auto* one = std::get_if<pool::cancel_work>(&*what)) {
-    return "cancel " + std::to_string(one->id) + " " + std::string(name(one->why));
-  }
-  return std::holds_alternative<pool::report_drained>(*what) ? "drained" : "stuck";
-}
-
-struct bench {
-  pool::machine machine;
-  instant now = start;
-
-  explicit bench(pool::options how) : machine(how) {}
-  std::string step() { return text(machine.step(now)); }
-  /// Answers one question of the machine with an item.
-  void pull(pool::item_id id) {
-    REQUIRE(step() == "ask");
-    machine.pulled_work(id);
-    REQUIRE(step() == "start " + std::to_string(id));
-  }
-};
-
-}  // namespace
+using bench = pool_bench;
 
 TEST_CASE("the bound is filled, and a place is refilled when its request ends") {
   bench b({.max_in_flight = 2});
@@ -49,7 +20,7 @@ TEST_CASE("the bound is filled, and a place is refilled when its request ends") 
   CHECK(b.machine.in_flight() == 2);
   b.machine.first_token(7);
   CHECK(b.step() == "-");
-  b.machine.ended(7);
+  b.answer(7);
   b.pull(9);
   CHECK(b.step() == "-");
 }
@@ -60,7 +31,7 @@ TEST_CASE("an exhausted source is not asked again; drained comes once, after the
   CHECK(b.step() == "ask");
   b.machine.source_exhausted();
   CHECK(b.step() == "-");
-  b.machine.ended(1);
+  b.answer(1);
   CHECK(b.step() == "drained");
   CHECK(b.step() == "-");
 }
@@ -85,7 +56,7 @@ TEST_CASE("a source that holds is asked again after a first token, an end and a 
   b.machine.source_holds();
   b.machine.first_token(99);  // Not in flight: says nothing.
   CHECK(b.step() == "-");
-  b.machine.ended(2);
+  b.answer(2);
   CHECK(b.step() == "ask");
   b.machine.pulled_share();
   CHECK(b.step() == "share");
@@ -111,11 +82,10 @@ TEST_CASE("a source that holds for ever ends the run") {
   b.pull(1);
   CHECK(b.step() == "ask");
   b.machine.source_holds();
-  b.machine.ended(1);
+  b.answer(1);
   CHECK(b.step() == "ask");
   b.machine.source_holds();
-  CHECK(b.step() == "stuck");
-  CHECK(b.step() == "drained");
+  CHECK(b.step() == "drained: the source of requests waits although nothing is in flight");
   CHECK(b.step() == "-");
 }
 
@@ -124,7 +94,7 @@ TEST_CASE("drain lets what is in flight end") {
   b.pull(1);
   b.machine.drain();
   CHECK(b.step() == "-");
-  b.machine.ended(1);
+  b.answer(1);
   CHECK(b.step() == "drained");
 }
 
@@ -132,10 +102,10 @@ TEST_CASE("what was pulled when drain came in between is started; nothing that w
   bench b({});
   CHECK(b.step() == "ask");
   b.machine.drain();
-  b.machine.pulled_work(1);
+  b.give(1);
   CHECK(b.step() == "start 1");
   CHECK(b.step() == "-");
-  b.machine.ended(1);
+  b.answer(1);
   CHECK(b.step() == "drained");
 }
 
@@ -149,9 +119,9 @@ TEST_CASE("cancel_all cancels each request once and waits for the ends") {
   CHECK(b.step() == "cancel 2 cancelled");
   b.now += 20s;
   CHECK(b.step() == "-");
-  CHECK_FALSE(b.machine.next_deadline());
-  b.machine.ended(2);
-  b.machine.ended(1);
+  CHECK_FALSE(b.machine.next_wake(b.now));
+  b.answer(2);
+  b.answer(1);
   CHECK(b.step() == "drained");
 }
 
@@ -160,18 +130,18 @@ TEST_CASE("a request that ends before its cancel goes out is not cancelled") {
   b.pull(1);
   b.pull(2);
   b.machine.cancel_all();
-  b.machine.ended(1);
+  b.answer(1);
   CHECK(b.step() == "cancel 2 cancelled");
   CHECK(b.step() == "-");
 }
 
-TEST_CASE("what is pulled after cancel_all is started and cancelled at once") {
+TEST_CASE("what is pulled after cancel_all is ended and not sent") {
   bench b({});
   CHECK(b.step() == "ask");
   b.machine.cancel_all();
-  b.machine.pulled_work(5);
-  CHECK(b.step() == "start 5");
-  CHECK(b.step() == "cancel 5 cancelled");
+  b.give(5);
+  CHECK(b.step() == "end 5 cancelled");
+  CHECK(b.step() == "drained");
 }
 
 TEST_CASE("cancel_all does not wait for a share") {
@@ -193,21 +163,21 @@ TEST_CASE("cancel_all does not wait for a share") {
 
 TEST_CASE("the total deadline runs from the dispatch of each item") {
   bench b({.max_in_flight = 2, .total_deadline = 10s});
-  CHECK_FALSE(b.machine.next_deadline());
+  CHECK_FALSE(b.machine.next_wake(b.now));
   b.pull(1);
   b.now += 4s;
   b.pull(2);
-  CHECK(b.machine.next_deadline() == start + 10s);
-  b.now = start + 10s - 1ns;
+  CHECK(b.machine.next_wake(b.now) == b.start + 10s);
+  b.now = b.start + 10s - 1ns;
   CHECK(b.step() == "-");
-  b.now = start + 10s;
+  b.now = b.start + 10s;
   CHECK(b.step() == "cancel 1 timeout");
   CHECK(b.step() == "-");
-  CHECK(b.machine.next_deadline() == start + 14s);
+  CHECK(b.machine.next_wake(b.now) == b.start + 14s);
   CHECK(b.machine.in_flight() == 2);  // Its place is free when it has ended.
-  b.machine.ended(1);
+  b.answer(1);
   b.pull(3);
-  CHECK(b.machine.next_deadline() == start + 14s);
+  CHECK(b.machine.next_wake(b.now) == b.start + 14s);
 }
 
 TEST_CASE("without a deadline nothing times out") {
@@ -215,21 +185,21 @@ TEST_CASE("without a deadline nothing times out") {
   b.pull(1);
   b.now += std::chrono::hours(24 * 365);
   CHECK(b.step() == "-");
-  CHECK_FALSE(b.machine.next_deadline());
+  CHECK_FALSE(b.machine.next_wake(b.now));
 }
 
 TEST_CASE("the bound can be moved, and is never below 1") {
   bench b({.max_in_flight = 0});
   b.pull(1);
   CHECK(b.step() == "-");
-  b.machine.set_max_in_flight(3);
+  b.machine.set_max_in_flight(3, b.now);
   b.pull(2);
   b.pull(3);
-  b.machine.set_max_in_flight(0);
-  b.machine.ended(1);
-  b.machine.ended(2);
+  b.machine.set_max_in_flight(0, b.now);
+  b.answer(1);
+  b.answer(2);
   CHECK(b.step() == "-");
-  b.machine.ended(3);
+  b.answer(3);
   b.pull(4);
   CHECK(b.step() == "-");
 }
@@ -257,7 +227,7 @@ TEST_CASE("at random: never above the bound, each start has one end, drained com
             b.machine.first_token(id);
           } else {
             flying.erase(id);
-            b.machine.ended(id);
+            b.answer(id);
           }
         }
         if (random() % 60 == 0) b.machine.cancel_all();
@@ -272,15 +242,17 @@ TEST_CASE("at random: never above the bound, each start has one end, drained com
         } else if (roll == 1 && !flying.empty()) {
           b.machine.source_holds();
         } else {
-          b.machine.pulled_work(next++);
+          b.give(next++);
         }
-      } else if (const auto* go = std::get_if<pool::start_work>(&*what)) {
+      } else if (const auto* go = std::get_if<pool::start_attempt>(&*what)) {
         REQUIRE(flying.insert(go->id).second);
       } else if (std::holds_alternative<pool::start_share>(*what)) {
         sharing = true;
-      } else if (const auto* stop = std::get_if<pool::cancel_work>(&*what)) {
+      } else if (const auto* stop = std::get_if<pool::cancel_attempt>(&*what)) {
         REQUIRE(flying.contains(stop->id));
         REQUIRE(cancelled.insert(stop->id).second);
+      } else if (const auto* over = std::get_if<pool::end_item>(&*what)) {
+        REQUIRE_FALSE(flying.contains(over->id));
       } else {
         REQUIRE(std::holds_alternative<pool::report_drained>(*what));
         REQUIRE(flying.empty());

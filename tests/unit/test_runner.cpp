@@ -42,7 +42,7 @@ class fixture {
                               [this](const run::progress& at) {
                                 if (on_progress) on_progress(at);
                               }};
-    auto ran = run::run_suite(*suite, loop, **backend, *store, how, watch, stop);
+    auto ran = run::run_suite(*suite, loop, {backend->get()}, *store, how, watch, stop);
     REQUIRE_MESSAGE(ran, ran.error().message);
     return *std::move(ran);
   }
@@ -73,6 +73,7 @@ TEST_CASE("right, wrong and errored are three things") {
             "\n");
   run::run_options greedy;
   greedy.request.defaults.temperature = 0;
+  greedy.pool.retry.retries = 0;
   const auto ran = at.run(greedy);
   CHECK(ran.items == 4);
   CHECK(ran.answered == 3);
@@ -96,14 +97,58 @@ TEST_CASE("a second run sends only what errored, and what it reuses counts the s
             "\n"
             R"({"text":"yes"})"
             "\n");
-  const auto first = at.run();
+  run::run_options how;
+  how.pool.retry.retries = 0;
+  const auto first = at.run(how);
   CHECK(first.errors == 1);
-  const auto again = at.run();
+  const auto again = at.run(how);
   CHECK(again.reused == 2);
   CHECK(again.sent == 1);
   CHECK(again.errors == 1);
   CHECK(again.score() == first.score());
   CHECK(again.possibly_paid_twice == 0);
+}
+
+TEST_CASE("a fault that passes costs a retry and no item; each attempt is counted") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes"));
+  const std::string broken = R"({"match":"ask b","error":{"code":"truncated","message":"cut"}})"
+                             "\n";
+  at.script(broken + broken +
+            R"({"match":"ask b","text":"yes"})"
+            "\n"
+            R"({"text":"yes"})"
+            "\n");
+  run::run_options how;
+  how.request.defaults.temperature = 0;
+  how.pool.retry.first_delay = std::chrono::milliseconds(1);
+  const auto ran = at.run(how);
+  CHECK(ran.errors == 0);
+  CHECK(*ran.score() == 1);
+  CHECK(ran.sent == 4);
+  CHECK(ran.retried == 2);
+  CHECK(ran.retries_by_class == std::map<std::string, std::uint64_t>{{"truncated", 2}});
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0] == "item \"b\" is sent again: cut");
+  REQUIRE(ran.endpoints.size() == 1);
+  CHECK(ran.endpoints[0].sent == 4);
+  CHECK(ran.endpoints[0].failed == 2);
+}
+
+TEST_CASE("a run that has seen too many errors stops, and the rest is left for the next") {
+  fixture at;
+  std::string lines;
+  for (int i = 0; i < 20; ++i) lines += item("i" + std::to_string(i), "yes");
+  at.suite(lines);
+  at.script(R"({"error":{"code":"invalid_request","message":"no such model"}})"
+            "\n");
+  run::run_options how;
+  how.pool.max_in_flight = 1;
+  how.pool.max_errors = 4;
+  const auto ran = at.run(how);
+  CHECK(ran.errors == 5);
+  CHECK(ran.not_run == 15);
+  CHECK(ran.stopped == "more than 4 items failed; the last: no such model");
 }
 
 TEST_CASE("another backend's replies are not reused") {
@@ -170,7 +215,7 @@ TEST_CASE("a stop keeps what is done and says what was not run") {
     if (now.done >= 4) stop.request_stop();
   };
   run::run_options how;
-  how.concurrency = 2;
+  how.pool.max_in_flight = 2;
   const auto ran = at.run(how, stop.get_token());
   CHECK(ran.interrupted);
   CHECK(ran.answered >= 4);

@@ -132,6 +132,7 @@ class adaptive_limit {
 
   goodput_window window_;  // Of this round.
   std::uint32_t round_size_ = 0;
+  std::uint32_t round_limit_ = 0;
   goodput_window recent_;  // The last few ends.
   double recent_tokens_ = 0;
   instant recent_since_{};
@@ -148,6 +149,7 @@ class adaptive_limit {
   std::uint32_t down_failed_at_ = 0;
   bool failed_probe_ = false;
   bool pays_ = true;
+  bool doubted_ = false;
   std::uint32_t interval_ = 1;  // Rounds between probes.
   std::uint32_t wait_ = 1;
 

@@ -4,52 +4,83 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
-#include <evalcore/pool/machine.hpp>
+#include <evalcore/pool/adaptive_limit.hpp>
+#include <evalcore/pool/options.hpp>
 #include <evalcore/pool/source.hpp>
 
 namespace evalcore::pool {
 
-/// What the host sees, in order: for each item dispatched, started, at most one first_token, exactly one
-/// ended; after the last of them, drained, once.
+/// What the host sees, in order. For each item: for each attempt started, at most one first_token, and
+/// retrying if it failed and another is to follow; then exactly one ended. After the last of them drained,
+/// once. An item that is never sent only ends.
 struct event {
-  enum class kind : std::uint8_t { started, first_token, ended, drained };
+  enum class kind : std::uint8_t { started, first_token, retrying, ended, drained };
   kind what = kind::drained;
   item_id id = 0;
-  /// ended: the reply or why there is none (`timeout` for the total deadline, `cancelled`, or what the
-  /// backend says). drained: an error when the run could not go on.
+  std::uint32_t attempt = 0;   ///< Of this item, from 1; 0: it was not sent.
+  std::uint32_t endpoint = 0;  ///< Where the attempt is or was, by the order in which they were given.
+  /// retrying: why the attempt failed. ended: the reply or why there is none (`timeout` for the total
+  /// deadline, `cancelled` by the host or the time limit, or what the backend said of the last attempt).
+  /// drained: an error when not everything was sent although the host did not ask for that.
   std::optional<result<chat::reply>> outcome;
 };
 
-/// Pulls requests from a source and runs them against one backend with bounded concurrency. Everything
-/// happens on the loop's thread; the host learns of it through one queue.
+/// A change of an adaptive limit.
+struct limit_step {
+  duration after = {};  ///< The start of the pool.
+  std::uint32_t limit = 0;
+  limit_reason why = limit_reason::started;
+};
+
+/// One endpoint's part in a run.
+struct endpoint_figures {
+  std::string address;  ///< For people.
+  std::uint32_t limit = 0;
+  std::uint32_t in_flight = 0;
+  std::uint64_t sent = 0;      ///< Attempts.
+  std::uint64_t answered = 0;  ///< Attempts that gave a reply.
+  std::uint64_t failed = 0;
+  std::uint64_t completion_tokens = 0;    ///< As far as they were reported.
+  std::uint64_t ejections = 0;            ///< How often it was left alone for failing again and again.
+  std::vector<limit_step> limit_history;  ///< Of an adaptive limit, oldest first, bounded.
+};
+
+/// Pulls requests from a source and runs them against one or more endpoints of the same model: bounded
+/// concurrency, retries, rate limits (see options). Everything happens on the loop's thread; the host learns
+/// of it through one queue.
 ///
 /// Threads: any, for every function but the destructor, which must not run on the loop. The loop, the
-/// backend and the source must outlive the pool; the last two are only touched on the loop. The destructor
+/// backends and the source must outlive the pool; the last two are only touched on the loop. The destructor
 /// cancels what is in flight and waits for it (bounded: backends end a cancelled request at once).
 class pool {
  public:
-  pool(net::loop& owner, backend::backend& to, source& from, options how);
+  pool(net::loop& owner, std::vector<backend::backend*> endpoints, source& from, options how);
   ~pool();
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
   /// Begins to pull; once.
   void start();
-  /// Pulls nothing more; what is in flight goes on to its end.
+  /// Pulls nothing more; what was pulled goes on to its end, retries included.
   void drain();
   /// drain(), and what is in flight ends with `cancelled`.
   void cancel_all();
-  /// At least 1. What is in flight above a lower bound goes on.
+  /// At least 1, for each endpoint; with an adaptive limit the highest that it may try. What is in flight
+  /// above a lower bound goes on.
   void set_max_in_flight(std::uint32_t bound);
 
   /// The next event; nothing when `timeout` passed first or wake() was called.
   [[nodiscard]] std::optional<event> poll(std::chrono::milliseconds timeout);
   /// Unblocks one poll(): the one that waits, else the next that would wait.
   void wake();
+
+  [[nodiscard]] std::vector<endpoint_figures> figures() const;
 
  private:
   class impl;

@@ -17,6 +17,15 @@ using item_id = std::uint64_t;
 struct work {
   item_id id = 0;
   chat::request request;
+  /// Requests of the same affinity go to the same endpoint where they can, since it has their prefix in its
+  /// cache; 0: anywhere.
+  std::uint64_t affinity = 0;
+  std::uint64_t prompt_tokens = 0;  ///< As far as is known, for limits on tokens; 0: unknown.
+};
+/// A request that must not be sent, since it is known to fail: its item ends with this.
+struct refused {
+  item_id id = 0;
+  error why;
 };
 /// Copy one slot's cache into others (backend::share_prefix), then ask again.
 struct share_prefix {
@@ -27,7 +36,7 @@ struct share_prefix {
 struct hold {};
 /// Nothing any more.
 struct exhausted {};
-using pull = std::variant<work, share_prefix, hold, exhausted>;
+using pull = std::variant<work, refused, share_prefix, hold, exhausted>;
 
 /// Where the pool takes its requests from, one at a time and only when there is room, so that a suite of a
 /// million items costs what is in flight. All calls come on the loop.
@@ -39,6 +48,7 @@ class source {
   virtual ~source() = default;
   virtual pull next() = 0;
   virtual void on_first_token(item_id id) { static_cast<void>(id); }
+  /// The item's end, after all attempts; not for what the source itself refused.
   virtual void on_end(item_id id, const result<chat::reply>& outcome) = 0;
   virtual void on_shared(const result<void>& outcome) { static_cast<void>(outcome); }
 };

@@ -5,10 +5,12 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
@@ -18,8 +20,9 @@ namespace evalcore::run {
 
 struct run_options {
   request_options request;
-  std::uint32_t concurrency = 16;  ///< Requests in flight at most; a backend with slots may bound it further.
-  bool suite_order = false;        ///< No planning.
+  /// How requests go out. A backend with slots may bound max_in_flight further.
+  pool::options pool;
+  bool suite_order = false;          ///< No planning.
   std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
   std::string task;                  ///< Empty: the suite's.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
@@ -31,6 +34,7 @@ struct progress {
   std::uint64_t reused = 0;
   std::uint64_t done = 0;  ///< Answered or failed by this process.
   std::uint64_t running = 0;
+  std::uint64_t retrying = 0;  ///< Failed and waiting to be sent again.
   std::uint64_t errors = 0;
   std::uint64_t completion_tokens = 0;
   std::uint64_t prompt_tokens = 0;
@@ -41,18 +45,23 @@ struct progress {
 struct observer {
   std::function<void(const std::string&)> note;     ///< A sentence for a person, now and then.
   std::function<void(const progress&)> progressed;  ///< After every event, and at least every 200 ms.
+  /// Called with the pool once it runs, and with null before it goes, for a host that wants to change the
+  /// bound on requests in flight meanwhile.
+  std::function<void(pool::pool*)> pooled = {};
 };
 
-/// Runs a suite against a backend: takes from the store what it has, plans the rest, sends it, commits and
-/// scores each reply as it arrives. Called from the host's thread; the store and the scorers are used on
-/// it, the backend on the loop. When `stop` is requested, what is in flight is cancelled and what is done is
-/// kept: the summary then says `interrupted`.
+/// Runs a suite against one or more endpoints of the same model (at least one): takes from the store what it
+/// has, plans the rest, sends it, commits and scores each reply as it arrives. Called from the host's thread;
+/// the store and the scorers are used on it, the backend on the loop. When `stop` is requested, what is in
+/// flight is cancelled and what is done is kept: the summary then says `interrupted`.
 ///
-/// A request that fails makes its item errored; it does not end the run. Errors: bad_suite, storage,
-/// cancelled (before anything was sent), or the backend's while planning. The items are those that
-/// check_items() let pass.
-[[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner, backend::backend& to,
-                                        store& into, const run_options& how, const observer& watch,
+/// A request that fails for good makes its item errored; it does not end the run. A run that goes no further
+/// for another reason (no endpoint left, the time limit, too many errors) says so in summary::stopped.
+/// Errors: bad_suite, storage, cancelled (before anything was sent), or the backend's while planning. The
+/// items are those that check_items() let pass.
+[[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner,
+                                        const std::vector<backend::backend*>& endpoints, store& into,
+                                        const run_options& how, const observer& watch,
                                         const std::stop_token& stop);
 
 }  // namespace evalcore::run

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/pool/pool.hpp>
 #include <evalcore/run/rows.hpp>
 
 namespace evalcore::run {
@@ -33,20 +34,25 @@ struct summary {
   std::string suite_hash;
   std::string task;
   backend::info backend;
-  std::string order;  ///< "prefix" or "suite".
-  std::string tools;  ///< "native", "text"; "none" when the suite declares none.
-  std::uint32_t concurrency = 0;
+  std::string order;              ///< "prefix" or "suite".
+  std::string tools;              ///< "native", "text"; "none" when the suite declares none.
+  std::uint32_t concurrency = 0;  ///< Requests in flight at most, at each endpoint.
+  bool adaptive = false;          ///< Found while running, up to `concurrency`.
 
   std::uint64_t items = 0;
   std::uint64_t reused = 0;    ///< Taken from the store.
-  std::uint64_t sent = 0;      ///< Requests that went out.
+  std::uint64_t sent = 0;      ///< Requests that went out, retries included.
+  std::uint64_t retried = 0;   ///< Of these, those that were sent again.
   std::uint64_t answered = 0;  ///< Items with a reply, reused ones included.
   std::uint64_t errors = 0;    ///< Items whose request failed.
   std::uint64_t unscored = 0;  ///< Items whose checker failed.
-  std::uint64_t not_run = 0;   ///< Left over by an interrupt.
+  std::uint64_t not_run = 0;   ///< Left over: the run was interrupted or stopped.
   std::map<std::string, std::uint64_t> errors_by_class;
+  std::map<std::string, std::uint64_t> retries_by_class;  ///< Of the failures that were sent again.
   std::uint64_t possibly_paid_twice = 0;
   bool interrupted = false;
+  std::string stopped;  ///< Why not everything was sent; empty: it was, or the run was interrupted.
+  std::vector<pool::endpoint_figures> endpoints;
 
   std::vector<metric_summary> metrics;
 

@@ -1,0 +1,67 @@
+#include "run/tally.hpp"
+
+namespace evalcore::run {
+namespace {
+
+void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& part) {
+  if (part) sum = sum.value_or(0) + *part;
+}
+
+/// Beyond this no model has a context; sums of counts up to it cannot overflow.
+constexpr std::uint64_t most_tokens = 1'000'000'000;
+
+bool believable(const chat::usage& usage) {
+  for (const auto& count : {usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens}) {
+    if (count.value_or(0) > most_tokens) return false;
+  }
+  return !usage.prompt_tokens || usage.cached_tokens.value_or(0) <= *usage.prompt_tokens;
+}
+
+}  // namespace
+
+void tally::item(const std::string& category, const score::scorer& scorer) {
+  metric_for(category, scorer).items += 1;
+}
+
+void tally::answer(const std::string& category, const score::scorer& scorer, const chat::reply& reply,
+                   const score::verdict& verdict) {
+  into_.answered += 1;
+  auto& metric = metric_for(category, scorer);
+  if (verdict.scored) {
+    metric.scored += 1;
+    metric.total += verdict.value;
+  } else {
+    into_.unscored += 1;
+  }
+  if (reply.finish == chat::finish_reason::length) into_.cut_by_length += 1;
+  if (reply.finish == chat::finish_reason::other) into_.unknown_finish += 1;
+  if (reply.text.empty() && reply.calls.empty()) into_.empty_answers += 1;
+}
+
+bool tally::tokens(const chat::reply& reply, const std::optional<std::uint64_t>& predicted_cached) {
+  const bool believed = believable(reply.usage);
+  if (believed) {
+    add(into_.prompt_tokens, reply.usage.prompt_tokens);
+    add(into_.cached_tokens, reply.usage.cached_tokens);
+    add(into_.completion_tokens, reply.usage.completion_tokens);
+  } else {
+    into_.unbelievable_usage += 1;
+  }
+  add(into_.predicted_cached_tokens, predicted_cached);
+  if (reply.timing.first_token) {
+    ttft_total_ += seconds(*reply.timing.first_token);
+    ttft_count_ += 1;
+    into_.mean_ttft_s = ttft_total_ / static_cast<double>(ttft_count_);
+  }
+  return believed;
+}
+
+metric_summary& tally::metric_for(const std::string& category, const score::scorer& scorer) {
+  for (auto& held : into_.metrics) {
+    if (held.category == category && held.metric == scorer.metric()) return held;
+  }
+  into_.metrics.push_back({category, std::string(scorer.metric())});
+  return into_.metrics.back();
+}
+
+}  // namespace evalcore::run

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/run/summary.hpp>
+#include <evalcore/score/scorer.hpp>
+
+namespace evalcore::run {
+
+/// Counts items, answers and tokens into a summary as they come.
+class tally {
+ public:
+  explicit tally(summary& into) : into_(into) {}
+
+  void item(const std::string& category, const score::scorer& scorer);
+  void answer(const std::string& category, const score::scorer& scorer, const chat::reply& reply,
+              const score::verdict& verdict);
+  /// False when the reply's counts cannot be, and were left out.
+  bool tokens(const chat::reply& reply, const std::optional<std::uint64_t>& predicted_cached);
+
+ private:
+  metric_summary& metric_for(const std::string& category, const score::scorer& scorer);
+
+  summary& into_;
+  double ttft_total_ = 0;
+  std::uint64_t ttft_count_ = 0;
+};
+
+}  // namespace evalcore::run
