@@ -6,6 +6,7 @@ evalcore_test(wire
     unit/test_anthropic_errors.cpp
     unit/test_anthropic_stream.cpp
     unit/test_dialect_requests.cpp
+    unit/test_json_damage.cpp
     unit/test_openai_chat_captures.cpp
     unit/test_openai_chat_details.cpp
     unit/test_openai_chat_dropped.cpp

@@ -101,6 +101,7 @@ result<chat::reply> openai_chat_stream::take() {
   }
   if (!now.answered) return bad("the stream ended without an answer in it");
   now.reply.calls = now.calls.take();
+  now.reply.damage = now.reader.damage();
   split_reasoning(*now.ways, now.reply);
   return std::move(now.reply);
 }

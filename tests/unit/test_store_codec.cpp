@@ -25,6 +25,7 @@ TEST_CASE("a stored reply keeps every field") {
   token.top.push_back({.token = "x", .bytes = std::string(), .logprob = -1e-9});
   reply.logprobs = {token, {}};
   reply.dropped = {"seed"};
+  reply.damage = {.duplicate_key = true, .lone_surrogate = true};
 
   const auto read = run::decode_reply(run::encode_reply(reply));
   REQUIRE(read);
@@ -51,6 +52,7 @@ TEST_CASE("a stored reply keeps every field") {
   CHECK_FALSE(read->logprobs[1].logprob);
   CHECK_FALSE(read->logprobs[1].bytes);
   CHECK(read->dropped == std::vector<std::string>{"seed"});
+  CHECK(read->damage == reply.damage);
 }
 
 TEST_CASE("a reply that an earlier version stored still reads, and is written as it was") {
@@ -60,6 +62,7 @@ TEST_CASE("a reply that an earlier version stored still reads, and is written as
   const auto read = run::decode_reply(row);
   REQUIRE(read);
   CHECK(read->logprobs.empty());
+  CHECK(read->damage == chat::json_damage{});
   CHECK(run::encode_reply(*read) == row);
 }
 
