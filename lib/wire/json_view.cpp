@@ -41,7 +41,8 @@ bool repeats_a_key(const element& from) {  // NOLINT(misc-no-recursion)
       if (repeats_a_key(one.value())) return true;
     }
   } else if (from.is_array()) {
-    for (const element one : from.get_array().value_unsafe()) {
+    const auto elements = from.get_array().value_unsafe();
+    for (const element one : elements) {
       if (repeats_a_key(one)) return true;
     }
   }
