@@ -116,4 +116,22 @@ void managed_chat::check_tools(const std::vector<chat::tool>& tools, std::functi
   server_->check_tools(tools, coroner_->around(std::move(done)));
 }
 
+void managed_chat::loglikelihood(const chat::loglikelihood_request& request,
+                                 std::function<void(result<chat::loglikelihood>)> done) {
+  server_->loglikelihood(request, coroner_->around(std::move(done)));
+}
+
+void managed_chat::check_prompt_logprobs(std::function<void(result<void>)> done) {
+  server_->check_prompt_logprobs(coroner_->around(std::move(done)));
+}
+
+void managed_chat::list_models(std::function<void(result<std::vector<listed_model>>)> done) {
+  server_->list_models(coroner_->around(std::move(done)));
+}
+
+void managed_chat::ask(const chat::request& request, const json::object& more,
+                       std::function<void(result<raw_answer>)> done) {
+  server_->ask(request, more, coroner_->around(std::move(done)));
+}
+
 }  // namespace evalcore::backend

@@ -32,6 +32,12 @@ class managed_chat final : public backend {
   void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
                     std::function<void(result<void>)> done) override;
   void check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done) override;
+  void loglikelihood(const chat::loglikelihood_request& request,
+                     std::function<void(result<chat::loglikelihood>)> done) override;
+  void check_prompt_logprobs(std::function<void(result<void>)> done) override;
+  void list_models(std::function<void(result<std::vector<listed_model>>)> done) override;
+  void ask(const chat::request& request, const json::object& more,
+           std::function<void(result<raw_answer>)> done) override;
 
  private:
   struct coroner;

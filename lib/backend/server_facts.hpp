@@ -9,7 +9,9 @@
 
 namespace evalcore::backend {
 
-/// The ids that GET /v1/models lists. Errors: bad_reply.
+/// What GET /v1/models lists. Errors: bad_reply.
+[[nodiscard]] result<std::vector<listed_model>> read_models(std::string_view body);
+/// Only the ids.
 [[nodiscard]] result<std::vector<std::string>> read_model_list(std::string_view body);
 
 /// What llama.cpp's GET /props says: slots, context of each, and for the identity the server's build and the
