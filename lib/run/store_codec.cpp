@@ -65,6 +65,7 @@ void put_thinking(json::writer& out, const std::vector<chat::thinking_block>& bl
     optional_text(out, "text", one.text);
     optional_text(out, "signature", one.signature);
     optional_text(out, "redacted", one.redacted);
+    optional_text(out, "id", one.id);
     out.end_object();
   }
   out.end_array();
@@ -149,7 +150,8 @@ void read_later_fields(const json::value& root, chat::reply& into) {
   for (const auto& one : optional_list(root, "thinking")) {
     into.thinking.push_back({.text = optional_text_of(one, "text"),
                              .signature = optional_text_of(one, "signature"),
-                             .redacted = optional_text_of(one, "redacted")});
+                             .redacted = optional_text_of(one, "redacted"),
+                             .id = optional_text_of(one, "id")});
   }
   for (const auto& one : optional_list(root, "logprobs")) {
     auto& token = into.logprobs.emplace_back();

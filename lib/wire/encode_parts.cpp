@@ -59,4 +59,13 @@ result<void> check_request(const chat::request& request, const dialect& ways, ro
   return check_tools(request, ways, at);
 }
 
+void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const dialect& ways) {
+  if (ways.slot_pinning && hints.slot) out.key("id_slot").number(std::uint64_t{*hints.slot});
+  if (ways.cache_switch && hints.use_cache) out.key("cache_prompt").boolean(*hints.use_cache);
+  if (ways.cache_key && !hints.prompt_cache_key.empty()) {
+    out.key("prompt_cache_key").string(hints.prompt_cache_key);
+  }
+  if (ways.cache_salt && !hints.cache_salt.empty()) out.key("cache_salt").string(hints.cache_salt);
+}
+
 }  // namespace evalcore::wire

@@ -10,7 +10,7 @@ TEST_CASE("a stored reply keeps every field") {
   chat::reply reply;
   reply.text = "a";
   reply.reasoning = "b";
-  reply.thinking = {{.text = "b", .signature = "c2ln"}, {.redacted = "ZGF0YQ=="}};
+  reply.thinking = {{.text = "b", .signature = "c2ln", .id = "rs_1"}, {.redacted = "ZGF0YQ=="}};
   reply.calls = {{"c1", "f", "{\"x\": 1.0}"}};
   reply.finish = chat::finish_reason::content_filter;
   reply.finish_raw = "refusal";
@@ -34,6 +34,7 @@ TEST_CASE("a stored reply keeps every field") {
   REQUIRE(read->thinking.size() == 2);
   CHECK(read->thinking[0].text == "b");
   CHECK(read->thinking[0].signature == "c2ln");
+  CHECK(read->thinking[0].id == "rs_1");
   CHECK(read->thinking[1].redacted == "ZGF0YQ==");
   REQUIRE(read->calls.size() == 1);
   CHECK(read->calls[0].arguments == "{\"x\": 1.0}");
