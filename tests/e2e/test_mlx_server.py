@@ -47,8 +47,20 @@ def mlx_port(mlx_server, tmp_path_factory):
 
 @pytest.fixture
 def by_url(mlx_port):
-    return ["-b", "openai-url", "--base-url", f"http://127.0.0.1:{mlx_port}", "--dialect", "mlx-server",
-            "--temperature", 0, "--max-tokens", 200, "--out", "out"]
+    return [
+        "-b",
+        "openai-url",
+        "--base-url",
+        f"http://127.0.0.1:{mlx_port}",
+        "--dialect",
+        "mlx-server",
+        "--temperature",
+        0,
+        "--max-tokens",
+        200,
+        "--out",
+        "out",
+    ]
 
 
 def check_by_heart(replies):
@@ -63,8 +75,22 @@ def check_by_heart(replies):
 
 def test_a_managed_server_says_what_it_knows_by_heart(evalcore, mlx_server, write_suite, tmp_path):
     suite = write_suite("suite.jsonl", [item(prompt) for prompt in BY_HEART])
-    done = evalcore("run", suite, "-b", "mlx-server", "--server-program", mlx_server, "--model", FOLDER,
-                    "--temperature", 0, "--max-tokens", 200, "--out", "out")
+    done = evalcore(
+        "run",
+        suite,
+        "-b",
+        "mlx-server",
+        "--server-program",
+        mlx_server,
+        "--model",
+        FOLDER,
+        "--temperature",
+        0,
+        "--max-tokens",
+        200,
+        "--out",
+        "out",
+    )
     assert done.returncode == 0, done.stderr
     replies = stored_replies(tmp_path / "out")
     assert len(replies) == len(BY_HEART)
@@ -92,13 +118,22 @@ def test_a_shared_prefix_is_reported_as_cached(evalcore, by_url, write_suite, tm
 
 
 def test_stop_strings_and_bounds_are_honoured(evalcore, by_url, write_suite, tmp_path):
-    suite = write_suite("suite.jsonl", [item("hi", 1, params={"stop": ["o"]}), item("hi", 2, params={"max_tokens": 3}),
-                                        item("hi", 3, params={"seed": 7})])
+    suite = write_suite(
+        "suite.jsonl",
+        [
+            item("hi", 1, params={"stop": ["o"]}),
+            item("hi", 2, params={"max_tokens": 3}),
+            item("hi", 3, params={"seed": 7}),
+        ],
+    )
     done = evalcore("run", suite, *by_url)
     assert done.returncode == 0, done.stderr
     replies = stored_replies(tmp_path / "out")
     assert [(replies[f"hi-{n}"]["text"], replies[f"hi-{n}"]["finish"]) for n in (1, 2, 3)] == [
-        ("Hell", "stop"), ("Hel", "length"), ("Hello!", "stop")]
+        ("Hell", "stop"),
+        ("Hel", "length"),
+        ("Hello!", "stop"),
+    ]
 
 
 def test_reasoning_cut_short_stays_reasoning(evalcore, by_url, write_suite, tmp_path):
@@ -111,18 +146,27 @@ def test_reasoning_cut_short_stays_reasoning(evalcore, by_url, write_suite, tmp_
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
 def test_the_completions_route_continues_a_prompt(ask, mlx_port, stream):
-    told = ask(api="completions", url=f"http://127.0.0.1:{mlx_port}", dialect="mlx-server", stream=stream,
-               prompts=["<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"],
-               params={"temperature": 0, "max_tokens": 50})
+    told = ask(
+        api="completions",
+        url=f"http://127.0.0.1:{mlx_port}",
+        dialect="mlx-server",
+        stream=stream,
+        prompts=["<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"],
+        params={"temperature": 0, "max_tokens": 50},
+    )
     assert [(one["text"], one["finish"]) for one in told["completions"]] == [("Hello!", "stop")]
     assert told["usage"]["prompt"] == 21  # "user", "hi", "assistant", three line ends and three marks
 
 
 # What is known to end the server for all its clients.
-@pytest.mark.parametrize("poison", [
-    {"params": {"stop": [5]}},
-    {"params": {"logit_bias": {"99999999": 5}}},
-], ids=["a stop that is a number", "a bias on a token that is not there"])
+@pytest.mark.parametrize(
+    "poison",
+    [
+        {"params": {"stop": [5]}},
+        {"params": {"logit_bias": {"99999999": 5}}},
+    ],
+    ids=["a stop that is a number", "a bias on a token that is not there"],
+)
 def test_a_suite_with_poison_is_refused_before_anything_is_sent(evalcore, by_url, write_suite, poison):
     done = evalcore("run", write_suite("suite.jsonl", [hi(1), {**hi(2), **poison}]), *by_url)
     assert done.returncode == 2
@@ -130,10 +174,14 @@ def test_a_suite_with_poison_is_refused_before_anything_is_sent(evalcore, by_url
 
 
 @pytest.mark.parametrize("stream", [True, False], ids=["streamed", "whole"])
-@pytest.mark.parametrize("prompts, refusal", [
-    ([""], "invalid_argument"),
-    (["a", "b"], "unsupported"),
-], ids=["an empty prompt", "several prompts"])
+@pytest.mark.parametrize(
+    "prompts, refusal",
+    [
+        ([""], "invalid_argument"),
+        (["a", "b"], "unsupported"),
+    ],
+    ids=["an empty prompt", "several prompts"],
+)
 def test_a_completion_with_poison_is_refused_before_anything_is_sent(ask, prompts, refusal, stream):
     # Nobody listens at this port: a request that went out would end in `transport`.
     told = ask(api="completions", url="http://127.0.0.1:9", dialect="mlx-server", stream=stream, prompts=prompts)
@@ -150,6 +198,12 @@ def test_an_empty_turn_is_answered(evalcore, by_url, write_suite, tmp_path):
 def test_after_all_of_it_the_server_still_answers(ask, mlx_port):
     """The last test of this file, since it speaks of those before it."""
     assert status_of(mlx_port, "/health") == 200
-    told = ask(api="chat", url=f"http://127.0.0.1:{mlx_port}", dialect="mlx-server", stream=True,
-               messages=[{"role": "user", "content": "hi"}], params={"temperature": 0, "max_tokens": 50})
+    told = ask(
+        api="chat",
+        url=f"http://127.0.0.1:{mlx_port}",
+        dialect="mlx-server",
+        stream=True,
+        messages=[{"role": "user", "content": "hi"}],
+        params={"temperature": 0, "max_tokens": 50},
+    )
     assert told["text"] == "Hello!"

@@ -1,12 +1,12 @@
 // Asks servers, one request a line of JSON on stdin, and prints what became of each, one line of JSON on
 // stdout, so that another client can be asked the same.
-//   in:  {"api": "chat", "messages" or "completions", "url", "dialect", "stream": true or false,
+//   in:  {"api": "chat", "responses", "messages" or "completions", "url", "dialect", "stream": true or false,
 //         "messages", "tools", "params" as in a suite, "tool_choice", "parallel_tool_calls", "thinking":
 //         {"enabled", "budget_tokens"}, "logprobs"; for completions "prompts": ["…"] in place of messages and
 //         tools}
 //   out: {"text", "reasoning", "calls": [{"id", "name", "arguments"}], "finish", "finish_raw", "stop_string",
-//         "usage": {…}, "logprobs": [["token", logprob]], "dropped"}, for completions
-//        {"completions": [{"text", "finish", "finish_raw", "logprobs"}], "usage", "dropped"},
+//         "usage": {…}, "logprobs": [["token", logprob]], "dropped", "damage"}, for completions
+//        {"completions": [{"text", "finish", "finish_raw", "logprobs"}], "usage", "dropped", "damage"},
 //        or {"error", "status", "words", "message"}
 #include <chrono>
 #include <cstdio>
@@ -209,6 +209,14 @@ json::value shown(const std::vector<Token>& tokens) {
   return all;
 }
 
+json::value shown(const chat::json_damage& found) {
+  json::array words;
+  if (found.duplicate_key) words.emplace_back("duplicate_key");
+  if (found.invalid_utf8) words.emplace_back("invalid_utf8");
+  if (found.lone_surrogate) words.emplace_back("lone_surrogate");
+  return words;
+}
+
 json::value shown(const error& failure) {
   return json::object{{"error", name(failure.code)},
                       {"status", failure.http_status ? json::value(*failure.http_status) : json::value()},
@@ -229,7 +237,8 @@ json::value shown(const chat::reply& reply) {
                       {"stop_string", reply.stop_string},
                       {"usage", shown(reply.usage)},
                       {"logprobs", shown(reply.logprobs)},
-                      {"dropped", shown(reply.dropped)}};
+                      {"dropped", shown(reply.dropped)},
+                      {"damage", shown(reply.damage)}};
 }
 
 json::value shown(const chat::completion_reply& reply) {
@@ -267,7 +276,9 @@ int main() {
     how.model = text_of(*line, "model");
     how.ways = ways;
     how.stream = flag_of(*line, "stream").value_or(false);
+    if (text_of(*line, "api") == "responses") how.api = backend::openai_api::responses;
     how.deadlines.attempt = longest;
+    if (const auto idle = count_of(*line, "idle_ms")) how.deadlines.idle = std::chrono::milliseconds(*idle);
     const bool completions = text_of(*line, "api") == "completions";
     const auto told =
         completions ? outcome(ask_completion(loop, *line, how)) : outcome(ask_chat(loop, *line, how));
