@@ -231,6 +231,7 @@ inline constexpr std::array rows{
         .responses = trait::no,
         .prompt_logprobs = trait::no,  // Those of the generated tokens come in their place.
         .messages_ignores = llama_messages_ignores,
+        .messages_apart = true,
         .thinking_switch = true,
         .thinking_budget = "thinking_budget_tokens",
         .prompt_arrays = true,

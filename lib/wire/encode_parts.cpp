@@ -47,6 +47,11 @@ bool ignored(const dialect& ways, route at, std::string_view field) {
   return std::ranges::find(fields, field) != fields.end();
 }
 
+std::string_view sent_arguments(std::string_view arguments) {
+  const bool blank = arguments.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  return blank ? std::string_view("{}") : arguments;
+}
+
 error refuse(errc code, std::string message) { return fail(code, stage::send, std::move(message)); }
 
 result<void> check_request(const chat::request& request, const dialect& ways, route at) {

@@ -35,6 +35,10 @@ enum class route : std::uint8_t { chat, messages };
 /// a reply would have to tell of.
 void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const dialect& ways);
 
+/// The arguments of a call in the history, unchanged; blank ones are an empty object, as some servers refuse
+/// a call whose arguments are no JSON.
+[[nodiscard]] std::string_view sent_arguments(std::string_view arguments);
+
 [[nodiscard]] error refuse(errc code, std::string message);
 
 }  // namespace evalcore::wire

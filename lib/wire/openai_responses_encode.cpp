@@ -137,7 +137,7 @@ void responses_body::put_turn(const chat::message& turn) {
   }
   for (const auto& call : turn.calls) {
     out_.begin_object().key("type").string("function_call").key("call_id").string(call.id);
-    out_.key("name").string(call.name).key("arguments").string(call.arguments).end_object();
+    out_.key("name").string(call.name).key("arguments").string(sent_arguments(call.arguments)).end_object();
   }
 }
 

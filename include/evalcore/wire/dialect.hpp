@@ -95,6 +95,9 @@ struct dialect {
   /// The same at /v1/messages, by the chat route's names; "tool_choice.none" and "tool_choice.name" are those
   /// two forms of the field alone.
   std::span<const std::string_view> messages_ignores = {};
+  /// At /v1/messages turns of one side stay apart: joined, they would be another prompt than those of the
+  /// chat route, with a user's text in front of the tool results.
+  bool messages_apart = false;
   std::string_view max_tokens_field = "max_tokens";  ///< Or "max_completion_tokens".
   bool cache_key = false;                            ///< `prompt_cache_key` in the request.
   bool cache_salt = false;                           ///< `cache_salt` in the request.
