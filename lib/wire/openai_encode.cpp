@@ -59,12 +59,8 @@ void put_call(json::writer& out, const chat::tool_call& call) {
   out.begin_object();
   if (!call.id.empty()) out.key("id").string(call.id);
   out.key("type").string("function").key("function");
-  out.begin_object()
-      .key("name")
-      .string(call.name)
-      .key("arguments")
-      .string(sent_arguments(call.arguments))
-      .end_object();
+  out.begin_object().key("name").string(call.name);
+  out.key("arguments").string(sent_arguments(call.arguments)).end_object();
   out.end_object();
 }
 
