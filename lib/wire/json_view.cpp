@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <evalcore/base/json.hpp>
 #include <evalcore/base/limits.hpp>
 
 #include "base/utf8.hpp"
@@ -16,37 +19,76 @@ namespace {
 /// Keys of objects up to this size are compared one by one, those of larger ones sorted.
 constexpr std::size_t few_members = 16;
 
-bool repeats_a_key(const simdjson::dom::object& members) {
-  if (members.size() > few_members) {
-    std::vector<std::string_view> keys;
-    for (const auto& [key, one] : members) keys.push_back(key);
-    std::ranges::sort(keys);
-    return std::ranges::adjacent_find(keys) != keys.end();
+using member_list = std::vector<std::pair<std::string_view, element>>;
+
+/// The members of an object in their order, of equal keys the last.
+member_list last_members(const simdjson::dom::object& from) {
+  member_list all;
+  for (auto one = from.begin(); one != from.end(); ++one) all.emplace_back(one.key(), one.value());
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t at) { return all[at].first; });
+  std::vector<bool> stays(all.size(), true);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (all[order[i - 1]].first == all[order[i]].first) stays[order[i - 1]] = false;
   }
+  member_list last;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (stays[i]) last.push_back(all[i]);
+  }
+  return last;
+}
+
+bool repeats_a_key_itself(const simdjson::dom::object& from) {
+  if (from.size() > few_members) return last_members(from).size() < from.size();
   std::array<std::string_view, few_members> keys;
   auto* end = keys.begin();
-  for (auto one = members.begin(); one != members.end(); ++one) {
-    if (std::find(keys.begin(), end, one.key()) != end) return true;
-    *end++ = one.key();
+  for (auto one = from.begin(), last = from.end(); one != last; ++one) {
+    const auto key = one.key();
+    if (std::find(keys.begin(), end, key) != end) return true;
+    *end++ = key;
   }
   return false;
 }
 
 // The parser's depth limit bounds the recursion.
 bool repeats_a_key(const element& from) {  // NOLINT(misc-no-recursion)
-  if (from.is_object()) {
-    const auto members = from.get_object().value_unsafe();
-    if (repeats_a_key(members)) return true;
-    for (auto one = members.begin(); one != members.end(); ++one) {
-      if (repeats_a_key(one.value())) return true;
-    }
-  } else if (from.is_array()) {
+  if (from.is_array()) {
     const auto elements = from.get_array().value_unsafe();
-    for (const element one : elements) {
-      if (repeats_a_key(one)) return true;
-    }
+    return std::any_of(elements.begin(), elements.end(),
+                       [](const element& one) { return repeats_a_key(one); });
+  }
+  if (!from.is_object()) return false;
+  const auto members = from.get_object().value_unsafe();
+  if (repeats_a_key_itself(members)) return true;
+  for (auto one = members.begin(), last = members.end(); one != last; ++one) {
+    if (repeats_a_key(one.value())) return true;
   }
   return false;
+}
+
+void append_with_last_members(std::string& out, const element& from) {  // NOLINT(misc-no-recursion)
+  const char* between = "";
+  if (from.is_array()) {
+    out += '[';
+    const auto elements = from.get_array().value_unsafe();
+    for (const element one : elements) {
+      out += std::exchange(between, ",");
+      append_with_last_members(out, one);
+    }
+    out += ']';
+  } else if (from.is_object()) {
+    out += '{';
+    for (const auto& [key, one] : last_members(from.get_object().value_unsafe())) {
+      out += std::exchange(between, ",");
+      json::append_quoted(out, key);
+      out += ':';
+      append_with_last_members(out, one);
+    }
+    out += '}';
+  } else {
+    out += simdjson::minify(from);
+  }
 }
 
 /// The UTF-16 unit that `text` begins to write, as \uXXXX; nullopt if it does not.
@@ -115,9 +157,15 @@ std::optional<element> json_reader::read(std::string_view text) {
     failure = parse(mended, root);
   }
   if (failure != simdjson::SUCCESS) return std::nullopt;
+  if (repeats_a_key(root)) {
+    found.duplicate_key = true;
+    mended.clear();
+    append_with_last_members(mended, root);
+    if (parse(mended, root) != simdjson::SUCCESS) return std::nullopt;
+  }
+  damage_.duplicate_key |= found.duplicate_key;
   damage_.invalid_utf8 |= found.invalid_utf8;
   damage_.lone_surrogate |= found.lone_surrogate;
-  damage_.duplicate_key = damage_.duplicate_key || repeats_a_key(root);
   return root;
 }
 

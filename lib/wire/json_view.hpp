@@ -14,14 +14,10 @@ namespace evalcore::wire {
 
 using simdjson::dom::element;
 
-/// Nullopt when `from` is no object, or has no such member. The last of several counts.
+/// Nullopt when `from` is no object, or has no such member.
 inline std::optional<element> member_or_null(const element& from, std::string_view key) {
-  simdjson::dom::object members;
-  if (from.get_object().get(members) != simdjson::SUCCESS) return std::nullopt;
-  std::optional<element> found;
-  for (auto one = members.begin(); one != members.end(); ++one) {
-    if (one.key_equals(key)) found = one.value();
-  }
+  element found;
+  if (from.at_key(key).get(found) != simdjson::SUCCESS) return std::nullopt;
   return found;
 }
 
@@ -50,9 +46,8 @@ inline std::optional<std::uint64_t> count_member(const element& from, std::strin
   return count;
 }
 
-/// One parser, used again for each document of a stream. Damage that leaves open how a document reads only
-/// until a rule settles it is read by that rule and remembered: of equal keys the last one counts, as
-/// member() has it, and what is no character in a text is U+FFFD.
+/// One parser, used again for each document of a stream. Damage for which there is a rule is mended and
+/// remembered: what is no character in a text becomes U+FFFD, of equal keys in one object the last one stays.
 class json_reader {
  public:
   /// Nullopt for what is not JSON, or is nested deeper than the limit. A byte order mark before it is

@@ -13,7 +13,7 @@ error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what);
 }  // namespace
 
 struct openai_chat_stream::state {
-  explicit state(const dialect& which) : ways(&which) {}
+  state(const dialect& which, std::uint64_t line_limit) : ways(&which), events(line_limit) {}
 
   const dialect* ways;
   sse_parser events;
@@ -80,7 +80,8 @@ result<void> openai_chat_stream::state::delta(const element& from, progress& mad
   return {};
 }
 
-openai_chat_stream::openai_chat_stream(const dialect& ways) : state_(std::make_unique<state>(ways)) {}
+openai_chat_stream::openai_chat_stream(const dialect& ways, std::uint64_t line_limit)
+    : state_(std::make_unique<state>(ways, line_limit)) {}
 openai_chat_stream::~openai_chat_stream() = default;
 openai_chat_stream::openai_chat_stream(openai_chat_stream&&) noexcept = default;
 openai_chat_stream& openai_chat_stream::operator=(openai_chat_stream&&) noexcept = default;
