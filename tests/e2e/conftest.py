@@ -16,6 +16,9 @@ from recording_proxy import RecordingProxy
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
+# The tools that the tiny model knows.
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("get_weather", "now")]
+SLOT_TOKENS = 1024
 
 
 def required(variable):
@@ -110,6 +113,16 @@ def server_port(llama_server, tmp_path_factory):
     port = free_port()
     command = [llama_server, "--model", MODEL, "--host", "127.0.0.1", "--port", port, "--parallel", 4,
                "--ctx-size", 4096, "--threads", 1]
+    with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
+        yield port
+
+
+@pytest.fixture(scope="session")
+def one_slot_port(llama_server, tmp_path_factory):
+    """The same for tests that must know what was asked before, with the weights as they are."""
+    port = free_port()
+    command = [llama_server, "--model", MODEL.with_name("canned.gguf"), "--host", "127.0.0.1", "--port", port,
+               "--parallel", 1, "--ctx-size", SLOT_TOKENS, "--threads", 1]
     with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
         yield port
 

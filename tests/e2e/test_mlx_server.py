@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from conftest import MODEL, free_port, hi, question, serving, status_of, stored_replies, summary
+from conftest import MODEL, TOOLS, free_port, hi, question, serving, status_of, stored_replies, summary
 
 FOLDER = MODEL.parent
-TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("get_weather", "now")]
 
 # By user message: reasoning, text, calls.
 BY_HEART = {
