@@ -138,6 +138,13 @@ void add_url_options(CLI::App& command, backend_arguments& into) {
   url->add_option("--base-url", into.base_url, "http://HOST:PORT or https://HOST, with or without /v1");
   url->add_option("--dialect", into.dialect,
                   "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
+  url->add_option_function<std::string>(
+         "--api",
+         [&into](const std::string& which) {
+           into.api = which == "chat" ? backend::openai_api::chat : backend::openai_api::responses;
+         },
+         "openai-url: the API to ask through, chat or responses, where the dialect allows it [chat]")
+      ->check(one_of({"chat", "responses"}));
   add_key_options(*url, into);
   url->add_option_function<std::string>(
          "--anthropic-version",

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <evalcore/backend/credentials.hpp>
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/net/tls_options.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
@@ -21,6 +22,7 @@ struct backend_arguments {
   std::string dialect;  ///< Empty: the selector's own.
   backend::credentials opens;
   net::tls_options tls;
+  std::optional<backend::openai_api> api;  ///< Absent: none was named.
   wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
   std::string model;
   std::string program;  ///< Empty: the usual one.

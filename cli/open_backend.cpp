@@ -22,9 +22,10 @@ constexpr std::array all_selectors{
              "--model FOLDER, and omlx on PATH or --server-program PATH"},
     selector{"mlx-server", "mlx_lm.server, started and stopped by evalcore",
              "--model FOLDER (or a name at the hub), and mlx_lm.server on PATH or --server-program PATH"},
-    selector{"openai-url",
-             "any server that speaks OpenAI's chat API (vLLM, SGLang, Ollama, LM Studio, llama.cpp, …)",
-             "--base-url http://HOST:PORT; --model, --api-key-… and --dialect as the server wants them"},
+    selector{
+        "openai-url",
+        "any server that speaks OpenAI's chat or Responses API (vLLM, SGLang, Ollama, LM Studio, …)",
+        "--base-url http://HOST:PORT; --model, --api-key-…, --api and --dialect as the server wants them"},
     selector{"anthropic-url", "any server that speaks Anthropic's messages API",
              "--base-url https://HOST and --model; --api-key-…, --anthropic-version and --dialect as the "
              "server wants them"},
@@ -56,6 +57,12 @@ result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backe
       for (const auto& one : wire::dialects()) known += (known.empty() ? "" : ", ") + std::string(one.name);
       return usage("there is no dialect \"" + arguments.dialect + "\"; there are: " + known);
     }
+  }
+  if (arguments.api) {
+    if (arguments.selector == "anthropic-url") {
+      return usage("--api is an option of openai-url; anthropic-url has one API, so leave it out");
+    }
+    how.api = *arguments.api;
   }
   how.deadlines = deadlines_of(arguments);
   how.tls = arguments.tls;

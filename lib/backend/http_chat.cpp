@@ -57,7 +57,7 @@ result<std::vector<token>> read_tokens(std::string_view body) {
 http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about)
     : link_(std::move(link)),
       how_(std::move(how)),
-      format_(*how_.ways, how_.messages),
+      format_(*how_.ways, how_.messages, how_.api),
       info_(std::move(about)),
       slot_file_(private_name()),
       scorer_(*how_.ways, sent_model(), [this](const char* path, std::string body, auto done) {

@@ -19,8 +19,9 @@ namespace evalcore::backend {
 
 struct http_chat_options {
   const wire::dialect* ways = nullptr;  ///< Not null.
-  /// Speak Anthropic's messages in this version; absent: OpenAI's chat completions.
+  /// Speak Anthropic's messages in this version; absent: OpenAI's API.
   std::optional<wire::anthropic_version> messages = {};
+  openai_api api = openai_api::chat;
   net::deadlines deadlines;  ///< Of each request.
   bool stream = true;
   std::string sent_model = {};              ///< The model's name in requests that name none; empty: info's.
