@@ -1,4 +1,5 @@
-"""Faults that the official SDKs get wrong: what each makes of them, and what evalcore does.
+"""Faults that the official SDKs get wrong: what each makes of them, and what evalcore does. The last tests are of
+oddities that both read well.
 
 Both are asked over real sockets, once, without a second attempt.
 """
@@ -14,78 +15,8 @@ import pytest
 
 import evalcore_reply
 import sdk_reply
+from made_answers import BEGIN, DONE, END, JSON, chat, chunk, cut, message, text_event, until_close, whole
 from replay_server import ReplayServer
-
-JSON = "Content-Type: application/json\r\n"
-EVENTS = "Content-Type: text/event-stream\r\n"
-
-
-def whole(body, head=JSON, status="200 OK"):
-    body = body if isinstance(body, bytes) else body.encode()
-    return f"HTTP/1.1 {status}\r\n{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
-
-
-def until_close(body, head=EVENTS):
-    """An answer that ends where the connection does."""
-    return f"HTTP/1.1 200 OK\r\n{head}Connection: close\r\n\r\n".encode() + body.encode()
-
-
-def cut(body, head=EVENTS):
-    """A chunked answer whose last chunk never comes."""
-    body = body.encode()
-    return f"HTTP/1.1 200 OK\r\n{head}Transfer-Encoding: chunked\r\n\r\n{len(body):x}\r\n".encode() + body + b"\r\n"
-
-
-USAGE = '{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}'
-
-
-def chat(content='"hi"', usage=USAGE):
-    return (
-        '{"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [{"index": 0, "finish_reason": "stop", '
-        f'"message": {{"role": "assistant", "content": {content}}}}}], "usage": {usage}}}'
-    )
-
-
-def message(content='"hi"', usage='{"input_tokens": 1, "output_tokens": 1}'):
-    return (
-        '{"id": "c", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn", "stop_sequence": null, '
-        f'"content": [{{"type": "text", "text": {content}}}], "usage": {usage}}}'
-    )
-
-
-def chunk(finish=None, **delta):
-    return (
-        "data: "
-        + json.dumps(
-            {
-                "id": "c",
-                "object": "chat.completion.chunk",
-                "created": 1,
-                "model": "m",
-                "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
-            }
-        )
-        + "\n\n"
-    )
-
-
-def event(kind, **members):
-    return f"event: {kind}\ndata: {json.dumps({'type': kind, **members})}\n\n"
-
-
-def text_event(text):
-    return event("content_block_delta", index=0, delta={"type": "text_delta", "text": text})
-
-
-BEGIN = event("message_start", message=json.loads(message()) | {"content": [], "stop_reason": None}) + event(
-    "content_block_start", index=0, content_block={"type": "text", "text": ""}
-)
-END = (
-    event("content_block_stop", index=0)
-    + event("message_delta", delta={"stop_reason": "end_turn", "stop_sequence": None}, usage={"output_tokens": 2})
-    + event("message_stop")
-)
-DONE = chunk("stop") + "data: [DONE]\n\n"
 
 # The whole bodies that both formats have.
 BODIES = {"chat": chat, "messages": message}
@@ -243,11 +174,22 @@ def test_deep_nesting_is_a_typed_error(kind):
     assert ours["error"] == "bad_reply"
 
 
+RETURNED = {
+    "chat": lambda url: openai.OpenAI(base_url=url, **sdk_reply.ONCE).chat.completions.create(
+        model="m", messages=sdk_reply.TURNS
+    ),
+    "messages": lambda url: anthropic.Anthropic(base_url=url, **sdk_reply.ONCE).messages.create(
+        model="m", max_tokens=9, messages=sdk_reply.TURNS
+    ),
+}
+
+
 @both
 def test_a_page_in_place_of_an_answer_is_an_error(kind):
-    theirs, ours = ask(whole("<html><body>Sign in</body></html>", "Content-Type: text/html\r\n"), kind)
-    assert raw(theirs, AttributeError), "the SDK returns the page as a string"
-    assert ours["error"] == "bad_reply"
+    page = "<html><body>Sign in</body></html>"
+    with ReplayServer(whole(page, "Content-Type: text/html\r\n")) as server:
+        assert RETURNED[kind](server.url) == page, "the SDK returns it as if it were a reply"
+        assert evalcore_reply.ask(server.url, kind, stream=False)["error"] == "bad_reply"
 
 
 @both
@@ -255,3 +197,29 @@ def test_an_empty_answer_is_a_typed_error(kind):
     theirs, ours = ask(whole(""), kind)
     assert raw(theirs, json.JSONDecodeError)
     assert ours["error"] == "bad_reply"
+
+
+# ── What both get right ──
+
+HELLO = chunk(content="Hel") + chunk(content="lo") + DONE
+FRAMINGS = {
+    "line ends of Windows": HELLO.replace("\n", "\r\n"),
+    "line ends of old": HELLO.replace("\n", "\r"),
+    "no blank after the colon": HELLO.replace("data: ", "data:"),
+    "comments, ids and times": HELLO.replace("data: ", ": still here\nid: 7\nretry: 100\nother: x\ndata: "),
+    "data in two lines": HELLO.replace('"choices": ', '"choices":\ndata: '),
+    "an event of nothing": ": still here\n\n" + HELLO,
+}
+
+
+@pytest.mark.parametrize("name", FRAMINGS)
+def test_other_framings_of_a_stream_read_the_same(name):
+    theirs, ours = ask(until_close(FRAMINGS[name]), "chat", stream=True)
+    assert theirs["text"] == ours["text"] == "Hello"
+    assert theirs["finish_raw"] == ours["finish_raw"] == "stop"
+
+
+@both
+def test_a_byte_order_mark_before_json_is_passed_over(kind):
+    theirs, ours = ask(whole("\ufeff" + BODIES[kind]()), kind)
+    assert theirs["text"] == ours["text"] == "hi"
