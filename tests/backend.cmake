@@ -2,7 +2,7 @@ set(backend_layers base chat wire net backend)
 
 evalcore_test(backend
   SOURCES unit/test_private_folder.cpp unit/test_process.cpp unit/test_scripted.cpp unit/test_http_backend.cpp
-    unit/test_access.cpp unit/test_dialect.cpp
+    unit/test_access.cpp unit/test_dialect.cpp unit/test_probe.cpp
   LAYERS ${backend_layers})
 
 evalcore_test(backend_loopback LABEL loopback

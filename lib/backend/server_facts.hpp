@@ -14,6 +14,9 @@ namespace evalcore::backend {
 /// Only the ids.
 [[nodiscard]] result<std::vector<std::string>> read_model_list(std::string_view body);
 
+/// Whether an answer to GET /v1/models, a refusal too, is written as Anthropic's API writes it.
+[[nodiscard]] bool in_messages_form(std::string_view model_list);
+
 /// What llama.cpp's GET /props says: slots, context of each, and for the identity the server's build and the
 /// chat template's hash. Errors: bad_reply; what is not said stays absent.
 [[nodiscard]] result<void> read_props(std::string_view body, info& into);

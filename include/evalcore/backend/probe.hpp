@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
@@ -62,6 +63,12 @@ struct probe_options {
 /// Threads: call from any but the loop, it blocks; at most `each` for one request.
 [[nodiscard]] result<probe_report> probe(net::loop& owner, backend& of, const probe_options& how,
                                          const std::stop_token& stop = {});
+
+/// Whether a server speaks Anthropic's messages and not OpenAI's chat completions, by how it answers or
+/// refuses GET /v1/models. False where it says nothing; connecting to it then tells what is wrong. Threads:
+/// call from any but the loop, it blocks, 30 s at most.
+[[nodiscard]] bool speaks_messages(net::loop& owner, const http_options& how,
+                                   const std::stop_token& stop = {});
 
 /// The report as JSON, for `--json` and the run store; the schema is in docs/backends.md.
 [[nodiscard]] json::value to_json(const probe_report& report);
