@@ -13,5 +13,8 @@ evalcore_test(wire
     unit/test_openai_chat_encode.cpp
     unit/test_openai_chat_errors.cpp
     unit/test_openai_chat_quirks.cpp
+    unit/test_reported_calls.cpp
+    unit/test_reported_replies.cpp
+    unit/test_reported_streams.cpp
     unit/test_sse.cpp
   LAYERS base chat wire)
