@@ -38,7 +38,7 @@ void backend::list_models(std::function<void(result<std::vector<listed_model>>)>
 
 void backend::ask(const chat::request& /*request*/, const json::object& /*more*/,
                   std::function<void(result<raw_answer>)> done) {
-  done(cannot(about(), "give an answer as it comes"));
+  done(cannot(about(), "be asked in OpenAI's chat completions, which alone have such fields"));
 }
 
 }  // namespace evalcore::backend

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/wire/openai_chat.hpp>
 
 namespace evalcore::backend {
 namespace {
@@ -170,7 +171,8 @@ verdict judge_batch(probe_state& state, std::span<const answer> got) {
   if (is_empty(alone) && is_empty(beside)) return unknown("both answers were empty");
   if (!same_answer(alone, beside))
     return no(with_switch("another text beside other requests than alone", state.ways));
-  const std::string same = "the same text alone and beside " + count(got.size() - 1, "others");
+  std::string same = "the same text alone and beside " + count(got.size() - 1, "others");
+  if (state.report.about.slots == 1U) same += " (which wait: it computes one request at a time)";
   if (!state.scored) return yes(with_switch(same + ", without logprobs to compare", state.ways));
   const auto apart = distance(alone, beside);
   if (!apart) return no(with_switch(same + ", but of other tokens", state.ways));
@@ -217,12 +219,10 @@ verdict judge_seed(probe_state& /*state*/, std::span<const answer> got) {
 verdict judge_n(probe_state& state, std::span<const answer> got) {
   if (!got[0]) return of_failure(got[0].error());
   const auto& raw = held<raw_answer>(got[0]);
-  if (raw.status >= 400 && raw.status < 500) return no("refused with HTTP " + std::to_string(raw.status));
+  if (raw.status != 200) return of_failure(wire::classify_openai_error(raw.status, raw.body, state.ways));
   const auto body = json::parse(raw.body);
-  const auto* choices = raw.status == 200 && body ? body->find("choices") : nullptr;
-  if (choices == nullptr || choices->if_array() == nullptr) {
-    return unknown("HTTP " + std::to_string(raw.status) + " without answers in it");
-  }
+  const auto* choices = body ? body->find("choices") : nullptr;
+  if (choices == nullptr || choices->if_array() == nullptr) return unknown("an answer without choices in it");
   state.whole = raw.body;
   const auto answers = choices->if_array()->size();
   return answers == 2 ? yes("2 answers for n = 2") : no(count(answers, "answers for n = 2"));

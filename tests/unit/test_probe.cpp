@@ -144,9 +144,9 @@ TEST_CASE("what the answers to each check prove") {
 
       {"n", got(raw(200, two)), ability::yes, "2 answers"},
       {"n", got(raw(200, one)), ability::no, "1 answers"},
-      {"n", got(raw(422, "{}")), ability::no, "HTTP 422"},
-      {"n", got(raw(500, "{}")), ability::unknown, "HTTP 500"},
-      {"n", got(raw(200, "<html>")), ability::unknown, "without answers"},
+      {"n", got(raw(422, "{}")), ability::no, "refused: "},
+      {"n", got(raw(500, "{}")), ability::unknown, "in vain"},
+      {"n", got(raw(200, "<html>")), ability::unknown, "without choices"},
       {"n", got(failed(errc::unsupported)), ability::no, "why"},
 
       {"tools", got(true), ability::yes, "changes the prompt"},
