@@ -62,12 +62,20 @@ struct run_arguments {
   std::string model_name;
   std::optional<std::int64_t> model_step;
   bool baseline = false;
+  bool probe = false;    ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
 };
 
 struct plan_arguments {
   suite_arguments suite;
   backend_arguments backend;
+};
+
+struct probe_arguments {
+  backend_arguments backend;
+  std::chrono::milliseconds each = std::chrono::seconds(60);
+  bool json = false;
+  bool quiet = false;
 };
 
 struct backends_arguments {
@@ -79,7 +87,7 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, backends_arguments, parsed_exit>;
+using command = std::variant<run_arguments, plan_arguments, probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -6,6 +6,7 @@
 
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/backend/managed_server.hpp>
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
@@ -69,8 +70,10 @@ result<std::unique_ptr<backend::backend>> open_url(net::loop& owner, const backe
   how.opens = arguments.opens;
   how.stream = arguments.stream;
   how.version = arguments.version;
-  return arguments.selector == "anthropic-url" ? backend::connect_anthropic_url(owner, how, stop)
-                                               : backend::connect_openai_url(owner, how, stop);
+  const bool messages = arguments.selector == "anthropic-url" ||
+                        (arguments.selector.empty() && backend::speaks_messages(owner, how, stop));
+  return messages ? backend::connect_anthropic_url(owner, how, stop)
+                  : backend::connect_openai_url(owner, how, stop);
 }
 
 result<std::unique_ptr<backend::backend>> open_server(net::loop& owner, const wire::dialect& ways,
@@ -104,7 +107,8 @@ std::string selector_names() {
 
 result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner, const backend_arguments& arguments,
                                                        const std::stop_token& stop) {
-  if (arguments.selector == "openai-url" || arguments.selector == "anthropic-url") {
+  const bool bare_url = arguments.selector.empty() && !arguments.base_url.empty();
+  if (bare_url || arguments.selector == "openai-url" || arguments.selector == "anthropic-url") {
     return open_url(owner, arguments, stop);
   }
   if (arguments.selector == "scripted") {
