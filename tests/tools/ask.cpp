@@ -24,6 +24,7 @@
 #include <evalcore/wire/openai_completions.hpp>
 
 #include "run/suite_chat.hpp"
+#include "run/suite_params.hpp"
 
 using namespace evalcore;
 
@@ -49,10 +50,12 @@ std::optional<std::uint32_t> count_of(const json::value& from, std::string_view 
 
 result<chat::parameters> params_of(const json::value& line) {
   const auto* given = line.find("params");
-  auto params = run::read_params(given == nullptr ? json::value(json::object{}) : *given);
-  if (!params) return params;
-  params->logprobs = flag_of(line, "logprobs").value_or(false);
-  return params;
+  chat::request asked;
+  if (given != nullptr) {
+    if (auto read = run::read_params(*given, asked); !read) return std::move(read).error();
+  }
+  asked.params.logprobs = flag_of(line, "logprobs").value_or(asked.params.logprobs);
+  return std::move(asked.params);
 }
 
 chat::tool_choice choice_of(const std::string& word) {
