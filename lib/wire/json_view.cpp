@@ -27,7 +27,7 @@ member_list last_members(const simdjson::dom::object& from) {
   for (auto one = from.begin(); one != from.end(); ++one) all.emplace_back(one.key(), one.value());
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t at) { return all[at].first; });
+  std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair(all[at].first, at); });
   std::vector<bool> stays(all.size(), true);
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (all[order[i - 1]].first == all[order[i]].first) stays[order[i - 1]] = false;
