@@ -4,7 +4,8 @@
 // cases         answers tried
 // worst_rss_mb  growth of the client's peak resident memory, in 10^6 bytes
 // worst_s       processor seconds of the client, user and system
-// untyped       answers that were taken for a reply, or ended in no error of the closed list
+// untyped       answers that ended neither in an error of the closed list nor in a reply that says what was
+//               wrong with its bytes
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -36,6 +37,7 @@ struct cost {
 
 struct ending {
   std::int32_t code = 0;  ///< Of the error; 0: a reply.
+  bool flagged = false;   ///< The reply says what was wrong.
   cost taken;
 };
 
@@ -85,7 +87,11 @@ bool receive(int pipe_end, T& value) {
     const double cpu_before = cpu_seconds();
     const auto outcome = client.ask();
     seen.taken = {peak_mb() - rss_before, cpu_seconds() - cpu_before};
-    if (!outcome) seen.code = static_cast<std::int32_t>(outcome.error().code);
+    if (outcome) {
+      seen.flagged = outcome->damage != chat::json_damage{};
+    } else {
+      seen.code = static_cast<std::int32_t>(outcome.error().code);
+    }
   }
   std::_Exit(pass(ending_to, seen) ? 0 : 1);
 }
@@ -128,13 +134,13 @@ int main() {
       return 1;
     }
     const auto code = static_cast<errc>(seen.code);
-    const bool typed = seen.code != 0 && code != errc::internal;
+    const bool typed = seen.code == 0 ? seen.flagged : code != errc::internal;
     untyped += typed ? 0 : 1;
     worst.rss_mb = std::max(worst.rss_mb, seen.taken.rss_mb);
     worst.cpu_s = std::max(worst.cpu_s, seen.taken.cpu_s);
-    const std::string word = seen.code == 0 ? "a reply" : std::string(name(code));
-    std::fprintf(stderr, "%-36s %-18s %8.1f %7.3f\n", answer.name.c_str(), word.c_str(), seen.taken.rss_mb,
-                 seen.taken.cpu_s);
+    const std::string_view word = seen.code != 0 ? name(code) : seen.flagged ? "a flagged reply" : "a reply";
+    std::fprintf(stderr, "%-36s %-18s %8.1f %7.3f\n", answer.name.c_str(), std::string(word).c_str(),
+                 seen.taken.rss_mb, seen.taken.cpu_s);
   }
   json::writer out;
   out.begin_object();

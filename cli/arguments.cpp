@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include <cmath>
 #include <iostream>
 #include <map>
 #include <string_view>
@@ -141,6 +142,13 @@ void add_url_options(CLI::App& command, backend_arguments& into) {
       ->allow_extra_args(false);
   url->add_option("--dialect", into.dialect,
                   "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
+  url->add_option_function<std::string>(
+         "--api",
+         [&into](const std::string& which) {
+           into.api = which == "chat" ? backend::openai_api::chat : backend::openai_api::responses;
+         },
+         "openai-url: the API to ask through, chat or responses, where the dialect allows it [chat]")
+      ->check(one_of({"chat", "responses"}));
   add_key_options(*url, into);
   url->add_option_function<std::string>(
          "--anthropic-version",
@@ -158,7 +166,7 @@ void add_url_options(CLI::App& command, backend_arguments& into) {
       "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
 }
 
-void add_backend_options(CLI::App& command, backend_arguments& into, suite_arguments& suite) {
+void add_backend_options(CLI::App& command, backend_arguments& into, bool& quiet) {
   command.add_option("-b,--backend", into.selector, "Who answers; `evalcore backends` lists the choices");
   command.add_option("-m,--model", into.model,
                      "llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
@@ -197,7 +205,33 @@ void add_backend_options(CLI::App& command, backend_arguments& into, suite_argum
       ->capture_default_str();
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
   for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
-  command.add_flag("-q,--quiet", suite.quiet, "No progress on standard error");
+  command.add_flag("-q,--quiet", quiet, "No progress on standard error");
+}
+
+CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
+  auto* command = app.add_subcommand("probe", "Find out what a backend answers, honours and promises");
+  command->add_option_function<std::string>(
+      "TARGET",
+      [&into](const std::string& target) {
+        if (target.find("://") == std::string::npos) {
+          into.backend.selector = target;
+        } else {
+          into.backend.base_urls = {target};
+        }
+      },
+      "A URL, of which is found out what it speaks, or a backend's name");
+  add_backend_options(*command, into.backend, into.quiet);
+  command
+      ->add_option_function<double>(
+          "--timeout",
+          [&into](double seconds) { into.each = std::chrono::milliseconds(std::llround(seconds * 1000)); },
+          "Seconds for one request [60]")
+      ->check(real_number(0.001, 1e6));
+  command->add_flag("--json", into.json, "Print the report as JSON");
+  command->footer(
+      "About twenty short requests; a dialect whose requests are paid for gets a handful. Exit status: 0\n"
+      "whatever was found, 2 usage, 3 backend unavailable or it stopped answering.");
+  return command;
 }
 
 /// Where the secret part of argument `at` begins; npos: it has none.
@@ -260,7 +294,7 @@ command parse_arguments(int argc, char** argv) {
   auto* run_command =
       app.add_subcommand("run", "Run a suite against a backend, or go on with an interrupted run");
   add_suite_options(*run_command, run.suite);
-  add_backend_options(*run_command, run.backend, run.suite);
+  add_backend_options(*run_command, run.backend, run.suite.quiet);
   run_command->add_option("-o,--out", run.out,
                           "Folder for run.db, rows.jsonl and summary.json [out/<suite>]");
   run_command->add_option("--store", run.store,
@@ -269,6 +303,9 @@ command parse_arguments(int argc, char** argv) {
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
   run_command->add_flag("--baseline", run.baseline, "Mark the rows as a baseline");
+  run_command->add_flag(
+      "--probe", run.probe,
+      "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");
   add_pool_options(*run_command, run.suite.pool);
   run_command->footer(
       "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored, 130 interrupted (the same "
@@ -279,8 +316,11 @@ command parse_arguments(int argc, char** argv) {
   auto* plan_command =
       app.add_subcommand("plan", "Show which items share a prefix and what that should save");
   add_suite_options(*plan_command, plan.suite);
-  add_backend_options(*plan_command, plan.backend, plan.suite);
+  add_backend_options(*plan_command, plan.backend, plan.suite.quiet);
   plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
+
+  probe_arguments probe;
+  auto* probe_command = add_probe_command(app, probe);
 
   backends_arguments backends;
   auto* backends_command = app.add_subcommand("backends", "List the backends and what each needs");
@@ -299,6 +339,7 @@ command parse_arguments(int argc, char** argv) {
     return run;
   }
   if (plan_command->parsed()) return plan;
+  if (probe_command->parsed()) return probe;
   return backends;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <evalcore/backend/credentials.hpp>
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/net/tls_options.hpp>
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
@@ -22,6 +23,7 @@ struct backend_arguments {
   std::string dialect;                 ///< Empty: the selector's own.
   backend::credentials opens;
   net::tls_options tls;
+  std::optional<backend::openai_api> api;  ///< Absent: none was named.
   wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
   std::string model;
   std::string program;  ///< Empty: the usual one.
@@ -61,12 +63,20 @@ struct run_arguments {
   std::string model_name;
   std::optional<std::int64_t> model_step;
   bool baseline = false;
+  bool probe = false;    ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
 };
 
 struct plan_arguments {
   suite_arguments suite;
   backend_arguments backend;
+};
+
+struct probe_arguments {
+  backend_arguments backend;
+  std::chrono::milliseconds each = std::chrono::seconds(60);
+  bool json = false;
+  bool quiet = false;
 };
 
 struct backends_arguments {
@@ -78,7 +88,7 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, backends_arguments, parsed_exit>;
+using command = std::variant<run_arguments, plan_arguments, probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -29,6 +29,9 @@ int run(int argc, char** argv) {
           [&](const cli::plan_arguments& arguments) {
             return cli::plan_command(arguments, interrupted.token());
           },
+          [&](const cli::probe_arguments& arguments) {
+            return cli::probe_command(arguments, interrupted.token());
+          },
           [&](const cli::backends_arguments& arguments) { return cli::backends_command(arguments); },
           [](const cli::parsed_exit& over) { return result<int>(over.code); },
       },

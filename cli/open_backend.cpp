@@ -6,6 +6,7 @@
 
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/backend/managed_server.hpp>
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
@@ -22,9 +23,10 @@ constexpr std::array all_selectors{
              "--model FOLDER, and omlx on PATH or --server-program PATH"},
     selector{"mlx-server", "mlx_lm.server, started and stopped by evalcore",
              "--model FOLDER (or a name at the hub), and mlx_lm.server on PATH or --server-program PATH"},
-    selector{"openai-url",
-             "any server that speaks OpenAI's chat API (vLLM, SGLang, Ollama, LM Studio, llama.cpp, …)",
-             "--base-url http://HOST:PORT; --model, --api-key-… and --dialect as the server wants them"},
+    selector{
+        "openai-url",
+        "any server that speaks OpenAI's chat or Responses API (vLLM, SGLang, Ollama, LM Studio, …)",
+        "--base-url http://HOST:PORT; --model, --api-key-…, --api and --dialect as the server wants them"},
     selector{"anthropic-url", "any server that speaks Anthropic's messages API",
              "--base-url https://HOST and --model; --api-key-…, --anthropic-version and --dialect as the "
              "server wants them"},
@@ -57,13 +59,21 @@ result<opened> open_url(net::loop& owner, const backend_arguments& arguments, co
       return usage("there is no dialect \"" + arguments.dialect + "\"; there are: " + known);
     }
   }
+  if (arguments.api) {
+    if (arguments.selector == "anthropic-url") {
+      return usage("--api is an option of openai-url; anthropic-url has one API, so leave it out");
+    }
+    how.api = *arguments.api;
+  }
   how.deadlines = deadlines_of(arguments);
   how.tls = arguments.tls;
   how.opens = arguments.opens;
   how.stream = arguments.stream;
   how.version = arguments.version;
-  return arguments.selector == "anthropic-url" ? backend::connect_anthropic_url(owner, how, stop)
-                                               : backend::connect_openai_url(owner, how, stop);
+  const bool messages = arguments.selector == "anthropic-url" ||
+                        (arguments.selector.empty() && backend::speaks_messages(owner, how, stop));
+  return messages ? backend::connect_anthropic_url(owner, how, stop)
+                  : backend::connect_openai_url(owner, how, stop);
 }
 
 result<opened> open_server(net::loop& owner, const wire::dialect& ways, const backend_arguments& arguments,
@@ -85,7 +95,8 @@ result<opened> open_server(net::loop& owner, const wire::dialect& ways, const ba
 }
 
 bool is_url(const backend_arguments& arguments) {
-  return arguments.selector == "openai-url" || arguments.selector == "anthropic-url";
+  const bool bare = arguments.selector.empty() && !arguments.base_urls.empty();
+  return bare || arguments.selector == "openai-url" || arguments.selector == "anthropic-url";
 }
 
 }  // namespace

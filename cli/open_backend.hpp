@@ -25,7 +25,8 @@ struct selector {
 /// "llama-server, openai-url, scripted", for messages.
 [[nodiscard]] std::string selector_names();
 
-/// Starts or reaches the backend that was asked for. Errors: invalid_argument (stage config) for what was
+/// Starts or reaches the backend that was asked for; of a base URL without a selector it finds out which API
+/// is spoken there. Errors: invalid_argument (stage config) for what was
 /// named or left out wrongly; the backend's own.
 [[nodiscard]] result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner,
                                                                      const backend_arguments& arguments,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/run/ids.hpp>
 #include <evalcore/run/runner.hpp>
@@ -138,6 +139,13 @@ result<void> write_outputs(const run::summary& of, const run_arguments& argument
   return run::write_file_atomically(paths.summary, run::to_json(of));
 }
 
+error no_answers(const backend::probe_report& of) {
+  const auto* chat = of.find("chat");
+  return fail(errc::transport, stage::start,
+              of.about.selector + " gives no answers" +
+                  (chat == nullptr ? "" : "; a plain request: " + chat->evidence));
+}
+
 }  // namespace
 
 result<int> run_command(const run_arguments& arguments, const std::stop_token& stop) {
@@ -171,6 +179,13 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;
   for (const auto& one : *backends) endpoints.push_back(one.get());
+  std::optional<backend::probe_report> probe;
+  if (arguments.probe) {
+    auto report = backend::probe(loop, *endpoints.front(), {}, stop);
+    if (!report) return std::move(report).error();
+    if (!report->alive) return no_answers(*report);
+    probe = *std::move(report);
+  }
   if (auto made = make_folder(paths); !made) return std::move(made).error();
   if (!store) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
@@ -188,6 +203,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.limit = arguments.suite.limit;
   how.task = task;
   how.options_json = arguments.as_given;
+  how.probe = std::move(probe);
 
   progress_line shown(arguments.suite.quiet);
   if (bound < wanted) {

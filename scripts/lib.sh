@@ -7,6 +7,7 @@
 #   need_model             SmolLM2-135M-Instruct; path: $EVALCORE_MODEL
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
 #   need_llama_server      llama.cpp's server as a program; path: $EVALCORE_LLAMA_SERVER
+#   need_mlx_server        mlx_lm.server, which compiles with g++ as it runs; path: $EVALCORE_MLX_SERVER
 #   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
 
 shopt -s inherit_errexit
@@ -141,7 +142,7 @@ make_venv() {
   printf 'making the virtual environment %s\n' "${folder##*/}"
   rm -rf "$folder"
   "$(base_python)" -m venv "$folder"
-  "$folder/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
+  timeout 900 "$folder/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
     -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
   touch "$folder/.complete"
 }
@@ -223,4 +224,10 @@ write_llama_server() {
 need_llama_server() {
   need_venv llama
   with_cache_lock write_llama_server
+}
+
+need_mlx_server() {
+  need_venv mlx
+  EVALCORE_MLX_SERVER=$(venv_folder mlx)/bin/mlx_lm.server
+  export EVALCORE_MLX_SERVER
 }

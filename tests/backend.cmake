@@ -2,12 +2,12 @@ set(backend_layers base chat wire net backend)
 
 evalcore_test(backend
   SOURCES unit/test_private_folder.cpp unit/test_process.cpp unit/test_scripted.cpp unit/test_http_backend.cpp
-    unit/test_access.cpp unit/test_dialect.cpp unit/test_server_advice.cpp
+    unit/test_access.cpp unit/test_dialect.cpp unit/test_probe.cpp unit/test_server_advice.cpp
   LAYERS ${backend_layers})
 
 evalcore_test(backend_loopback LABEL loopback
   SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/test_backend_managed.cpp
-    loopback/fault_server.cpp
+    loopback/test_backend_loglikelihood.cpp loopback/fault_server.cpp unit/capture.cpp
   LAYERS ${backend_layers})
 
 # The real server: any program that understands llama-server's flags. Without one there is no such test,

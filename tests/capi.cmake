@@ -30,6 +30,11 @@ add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library
 add_test(NAME layers COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME layers.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" --self-test)
 
+# ── The tests of public bug reports ──
+add_test(NAME public_reports
+  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" "${PROJECT_SOURCE_DIR}")
+add_test(NAME public_reports.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" --self-test)
+
 # ── The sum that scripts/test prints ──
 add_test(NAME scripts.count_results
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_count_results.py")

@@ -9,6 +9,7 @@ evalcore_test(run
     unit/test_suite.cpp
     unit/test_suite_bfcl.cpp
     unit/test_suite_lines.cpp
+    unit/test_suite_params.cpp
     unit/test_summary.cpp
   LAYERS base chat wire net prefix backend score pool run)
 

@@ -2,6 +2,7 @@ evalcore_test(wire_completions
   SOURCES
     unit/capture.cpp
     unit/test_framing.cpp
+    unit/test_loglikelihood.cpp
     unit/test_openai_completions.cpp
     unit/test_openai_completions_logprobs.cpp
     unit/test_openai_completions_stream.cpp

@@ -23,4 +23,22 @@ void backend::check_tools(const std::vector<chat::tool>& /*tools*/, std::functio
   done(cannot(about(), "tell whether tools reach the model"));
 }
 
+void backend::loglikelihood(const chat::loglikelihood_request& /*request*/,
+                            std::function<void(result<chat::loglikelihood>)> done) {
+  done(cannot(about(), "tell how likely a continuation is"));
+}
+
+void backend::check_prompt_logprobs(std::function<void(result<void>)> done) {
+  done(cannot(about(), "tell how likely a continuation is"));
+}
+
+void backend::list_models(std::function<void(result<std::vector<listed_model>>)> done) {
+  done(cannot(about(), "list models"));
+}
+
+void backend::ask(const chat::request& /*request*/, const json::object& /*more*/,
+                  std::function<void(result<raw_answer>)> done) {
+  done(cannot(about(), "be asked in OpenAI's chat completions, which alone have such fields"));
+}
+
 }  // namespace evalcore::backend

@@ -10,15 +10,21 @@ result<chat::reply> chat_events::take() {
   return std::visit([](auto& stream) { return stream.take(); }, stream_);
 }
 
-const char* chat_codec::path() const noexcept { return messages_ ? "/v1/messages" : "/v1/chat/completions"; }
+const char* chat_codec::path() const noexcept {
+  if (messages_) return "/v1/messages";
+  return api_ == openai_api::chat ? "/v1/chat/completions" : "/v1/responses";
+}
 
 result<wire::encoded> chat_codec::encode(const chat::request& request, bool stream) const {
-  return messages_ ? wire::encode_anthropic_messages(request, *ways_, *messages_, stream)
-                   : wire::encode_openai_chat(request, *ways_, stream);
+  if (messages_) return wire::encode_anthropic_messages(request, *ways_, *messages_, stream);
+  return api_ == openai_api::chat ? wire::encode_openai_chat(request, *ways_, stream)
+                                  : wire::encode_openai_responses(request, *ways_, stream);
 }
 
 result<chat::reply> chat_codec::decode(std::string_view body) const {
-  return messages_ ? wire::decode_anthropic_message(body, *ways_) : wire::decode_openai_chat(body, *ways_);
+  if (messages_) return wire::decode_anthropic_message(body, *ways_);
+  return api_ == openai_api::chat ? wire::decode_openai_chat(body, *ways_)
+                                  : wire::decode_openai_response(body, *ways_);
 }
 
 error chat_codec::classify(int status, std::string_view body) const {
@@ -27,8 +33,9 @@ error chat_codec::classify(int status, std::string_view body) const {
 }
 
 chat_events chat_codec::events() const {
-  return messages_ ? chat_events(wire::anthropic_messages_stream(*ways_))
-                   : chat_events(wire::openai_chat_stream(*ways_));
+  if (messages_) return chat_events(wire::anthropic_messages_stream(*ways_));
+  return api_ == openai_api::chat ? chat_events(wire::openai_chat_stream(*ways_))
+                                  : chat_events(wire::openai_response_stream(*ways_));
 }
 
 }  // namespace evalcore::backend

@@ -5,34 +5,39 @@
 #include <string_view>
 #include <variant>
 
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
 #include <evalcore/wire/dialect.hpp>
 #include <evalcore/wire/openai_chat.hpp>
+#include <evalcore/wire/openai_responses.hpp>
 
 namespace evalcore::backend {
 
-/// A streamed answer in either format.
+/// A streamed answer in any of the formats.
 class chat_events {
  public:
   explicit chat_events(wire::openai_chat_stream stream) : stream_(std::move(stream)) {}
+  explicit chat_events(wire::openai_response_stream stream) : stream_(std::move(stream)) {}
   explicit chat_events(wire::anthropic_messages_stream stream) : stream_(std::move(stream)) {}
 
   [[nodiscard]] result<wire::stream_progress> feed(std::string_view piece);
   [[nodiscard]] result<chat::reply> take();
 
  private:
-  std::variant<wire::openai_chat_stream, wire::anthropic_messages_stream> stream_;
+  std::variant<wire::openai_chat_stream, wire::openai_response_stream, wire::anthropic_messages_stream>
+      stream_;
 };
 
 /// The wire format that a server is spoken to in.
 class chat_codec {
  public:
-  /// OpenAI's chat completions, or with a version Anthropic's messages. `ways` must outlive it.
-  chat_codec(const wire::dialect& ways, std::optional<wire::anthropic_version> messages)
-      : ways_(&ways), messages_(messages) {}
+  /// One of OpenAI's APIs, or with a version Anthropic's messages. `ways` must outlive it.
+  chat_codec(const wire::dialect& ways, std::optional<wire::anthropic_version> messages,
+             openai_api api = openai_api::chat)
+      : ways_(&ways), messages_(messages), api_(api) {}
 
   [[nodiscard]] const char* path() const noexcept;
   [[nodiscard]] result<wire::encoded> encode(const chat::request& request, bool stream) const;
@@ -43,6 +48,7 @@ class chat_codec {
  private:
   const wire::dialect* ways_;
   std::optional<wire::anthropic_version> messages_;
+  openai_api api_;  ///< Without `messages_`.
 };
 
 }  // namespace evalcore::backend

@@ -28,6 +28,12 @@ error endpoint::without_secrets(error failure) const {
   return opened ? opened->without_secrets(std::move(failure)) : failure;
 }
 
+std::string endpoint::without_secrets(std::string said) const {
+  error carrier;
+  carrier.message = std::move(said);
+  return without_secrets(std::move(carrier)).message;
+}
+
 result<endpoint> read_endpoint(std::string_view base_url) {
   auto url = net::parse_url(base_url);
   if (!url) return url.error();

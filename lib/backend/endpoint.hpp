@@ -27,6 +27,7 @@ struct endpoint {
   [[nodiscard]] net::http_request post(std::string_view path, std::string body) const;
   /// Takes the secrets out of what a server said.
   [[nodiscard]] error without_secrets(error failure) const;
+  [[nodiscard]] std::string without_secrets(std::string said) const;
 };
 
 /// `base_url` with or without /v1. Errors: invalid_argument.

@@ -96,6 +96,13 @@ result<std::string> find_model(server_link& link, const http_answer& ready, cons
   return only_model(*ids, link.at());
 }
 
+error no_responses(const wire::dialect& ways) {
+  return fail(
+      errc::invalid_argument, stage::config,
+      "the Responses API is of no use with the dialect \"" + std::string(ways.name) +
+          "\": its server has none, or one that an evaluation cannot rely on; ask it with --api chat");
+}
+
 /// What sets the two kinds of URL apart.
 struct kind {
   const char* selector;
@@ -111,6 +118,8 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
                                          const std::stop_token& stop) {
   auto how = asked;
   if (how.ways == nullptr) how.ways = wire::find_dialect(what.dialect);
+  const bool responses = !what.messages && how.api == openai_api::responses;
+  if (responses && how.ways->responses == wire::trait::no) return no_responses(*how.ways);
   auto at = read_endpoint(how.base_url);
   if (!at) return at.error();
   auto opened = access::open(how.opens, what.key, stop);
@@ -135,6 +144,7 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
     about.model = *std::move(model);
   }
   about.identity = {{"selector", about.selector}, {"dialect", about.dialect}, {"model", about.model}};
+  if (responses) about.identity["api"] = "responses";
   if (how.ways->reports_slots) {
     const auto props = ask(*link, "/props", how, stop);
     if (!props) return props.error();
@@ -143,6 +153,7 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
   http_chat_options ways;
   ways.ways = how.ways;
   if (what.messages) ways.messages = how.version;
+  ways.api = how.api;
   ways.deadlines = how.deadlines;
   ways.stream = how.stream;
   return std::unique_ptr<backend>(std::make_unique<http_chat>(std::move(link), ways, std::move(about)));

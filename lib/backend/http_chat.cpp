@@ -7,6 +7,7 @@
 #include <evalcore/wire/openai_chat.hpp>
 
 #include "backend/server_advice.hpp"
+#include "backend/server_facts.hpp"
 
 namespace evalcore::backend {
 namespace {
@@ -57,9 +58,12 @@ result<std::vector<token>> read_tokens(std::string_view body) {
 http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, info about)
     : link_(std::move(link)),
       how_(std::move(how)),
-      format_(*how_.ways, how_.messages),
+      format_(*how_.ways, how_.messages, how_.api),
       info_(std::move(about)),
-      slot_file_(private_name()) {}
+      slot_file_(private_name()),
+      scorer_(*how_.ways, sent_model(), [this](const char* path, std::string body, auto done) {
+        call(path, std::move(body), std::move(done));
+      }) {}
 
 // Open requests end in `closed` here, while all that their ends touch is alive.
 http_chat::~http_chat() {
@@ -75,12 +79,17 @@ capabilities http_chat::can() const {
       .share_prefix = pins && ways.slot_save_restore ? how_.share_prefix : ability::no,
       .tools = ability::unknown,
       .cached_tokens = known(ways.reports_cached_tokens),
+      .prompt_logprobs = how_.messages ? ability::no : known(ways.prompt_logprobs),
   };
+}
+
+const std::string& http_chat::sent_model() const {
+  return how_.sent_model.empty() ? info_.model : how_.sent_model;
 }
 
 chat::request http_chat::named(const chat::request& request) const {
   auto copy = request;
-  if (copy.model.empty()) copy.model = how_.sent_model.empty() ? info_.model : how_.sent_model;
+  if (copy.model.empty()) copy.model = sent_model();
   return copy;
 }
 
@@ -221,6 +230,46 @@ void http_chat::check_tools(const std::vector<chat::tool>& tools, std::function<
       if (!declared) return done(std::move(declared).error());
       done(*declared != plain);
     });
+  });
+}
+
+void http_chat::loglikelihood(const chat::loglikelihood_request& request,
+                              std::function<void(result<chat::loglikelihood>)> done) {
+  if (how_.messages) return backend::loglikelihood(request, std::move(done));
+  scorer_.score(request, std::move(done));
+}
+
+void http_chat::check_prompt_logprobs(std::function<void(result<void>)> done) {
+  if (how_.messages) return backend::check_prompt_logprobs(std::move(done));
+  scorer_.prove(std::move(done));
+}
+
+void http_chat::list_models(std::function<void(result<std::vector<listed_model>>)> done) {
+  fetch(link_->at().get("/v1/models"), [done = std::move(done)](result<raw_answer> answer) {
+    if (!answer) return done(std::move(answer).error());
+    done(read_models(answer->body));
+  });
+}
+
+void http_chat::ask(const chat::request& request, const json::object& more,
+                    std::function<void(result<raw_answer>)> done) {
+  if (format_.path() != std::string_view("/v1/chat/completions"))
+    return backend::ask(request, more, std::move(done));
+  const auto written = format_.encode(named(request), false);
+  if (!written) return done(written.error());
+  auto body = json::parse(written->body);
+  if (!body) return done(body.error());
+  body->if_object()->insert(body->if_object()->end(), more.begin(), more.end());
+  fetch(link_->at().post(format_.path(), json::to_text(*body)), std::move(done));
+}
+
+void http_chat::fetch(net::http_request message, std::function<void(result<raw_answer>)> done) {
+  message.deadlines = how_.deadlines;
+  link_->fetch(std::move(message), [this, done = std::move(done)](result<http_answer> answer) {
+    if (!answer) return done(std::move(answer).error());
+    raw_answer got{answer->head.status, std::move(answer->body)};
+    if (link_) got.body = link_->at().without_secrets(std::move(got.body));
+    done(std::move(got));
   });
 }
 

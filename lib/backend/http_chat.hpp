@@ -12,14 +12,16 @@
 
 #include "backend/chat_codec.hpp"
 #include "backend/chat_exchange.hpp"
+#include "backend/prompt_scorer.hpp"
 #include "backend/server_link.hpp"
 
 namespace evalcore::backend {
 
 struct http_chat_options {
   const wire::dialect* ways = nullptr;  ///< Not null.
-  /// Speak Anthropic's messages in this version; absent: OpenAI's chat completions.
+  /// Speak Anthropic's messages in this version; absent: OpenAI's API.
   std::optional<wire::anthropic_version> messages = {};
+  openai_api api = openai_api::chat;
   net::deadlines deadlines;  ///< Of each request.
   bool stream = true;
   std::string sent_model = {};              ///< The model's name in requests that name none; empty: info's.
@@ -40,6 +42,12 @@ class http_chat final : public backend {
   void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
                     std::function<void(result<void>)> done) override;
   void check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done) override;
+  void loglikelihood(const chat::loglikelihood_request& request,
+                     std::function<void(result<chat::loglikelihood>)> done) override;
+  void check_prompt_logprobs(std::function<void(result<void>)> done) override;
+  void list_models(std::function<void(result<std::vector<listed_model>>)> done) override;
+  void ask(const chat::request& request, const json::object& more,
+           std::function<void(result<raw_answer>)> done) override;
 
  private:
   struct under_way {
@@ -47,10 +55,13 @@ class http_chat final : public backend {
     std::shared_ptr<chat_exchange> state;
   };
 
+  /// The model's name in requests that name none.
+  [[nodiscard]] const std::string& sent_model() const;
   /// The same request with the model's name in it.
   [[nodiscard]] chat::request named(const chat::request& request) const;
   /// The body of a 200; any other status is its error.
   void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
+  void fetch(net::http_request message, std::function<void(result<raw_answer>)> done);
   void render(const chat::request& request, std::function<void(result<std::string>)> done);
   void count_prompt(const chat::request& request, std::function<void(result<std::string>)> done);
   void restore(std::vector<std::uint32_t> into, std::size_t at, const std::string& file,
@@ -62,6 +73,7 @@ class http_chat final : public backend {
   const chat_codec format_;
   const info info_;
   const std::string slot_file_;  ///< Its beginning: the name belongs to this object alone.
+  prompt_scorer scorer_;
   std::map<ticket, under_way> open_;
   ticket next_ = 1;
 };

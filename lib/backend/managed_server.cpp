@@ -126,6 +126,21 @@ result<info> wait_and_describe(server_link& link, const managed_process& child, 
   return about;
 }
 
+result<std::shared_ptr<managed_process>> start_again(net::loop& owner, const managed_options& how,
+                                                     const std::string& program,
+                                                     const std::vector<std::string>& arguments,
+                                                     const endpoint& at, const std::stop_token& stop) {
+  auto started = managed_process::start(program, arguments);
+  if (!started) return started.error();
+  std::shared_ptr<managed_process> child = *std::move(started);
+  server_link link(owner, at);
+  if (auto ready = wait_until_ready(link, *child, how, stop); !ready) {
+    child->stop(loading_grace);
+    return ready.error();
+  }
+  return child;
+}
+
 }  // namespace
 
 result<std::unique_ptr<backend>> start_managed_server(net::loop& owner, const managed_options& how,
@@ -144,9 +159,14 @@ result<std::unique_ptr<backend>> start_managed_server(net::loop& owner, const ma
   auto at = read_endpoint("http://127.0.0.1:" + std::to_string(*port));
   if (!at) return at.error();
 
-  auto started = managed_process::start(*program, start_arguments(how, *port, folder->path()));
+  const auto arguments = start_arguments(how, *port, folder->path());
+  auto started = managed_process::start(*program, arguments);
   if (!started) return started.error();
   const std::shared_ptr<managed_process> child = *std::move(started);
+  const revive_function revive = [&owner, how, program = *program, arguments,
+                                  at = *at](const std::stop_token& enough) {
+    return start_again(owner, how, program, arguments, at, enough);
+  };
   auto link = std::make_unique<server_link>(owner, *std::move(at));
   auto about = wait_and_describe(*link, *child, how, stop);
   if (!about) {
@@ -160,8 +180,8 @@ result<std::unique_ptr<backend>> start_managed_server(net::loop& owner, const ma
   ways.share_prefix = how.share_prefix ? ability::yes : ability::no;
   ways.sent_model = how.ways->start.sent_model;
   auto server = std::make_unique<http_chat>(std::move(link), ways, *std::move(about));
-  return std::unique_ptr<backend>(
-      std::make_unique<managed_chat>(owner, name_of(how), child, *std::move(folder), std::move(server)));
+  return std::unique_ptr<backend>(std::make_unique<managed_chat>(owner, name_of(how), child, revive,
+                                                                 *std::move(folder), std::move(server)));
 }
 
 }  // namespace evalcore::backend

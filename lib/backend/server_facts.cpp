@@ -20,16 +20,28 @@ const std::string* text_of(const json::value* value) {
 
 }  // namespace
 
-result<std::vector<std::string>> read_model_list(std::string_view body) {
+result<std::vector<listed_model>> read_models(std::string_view body) {
   const auto answer = json::parse(body);
   const auto* data = answer ? answer->find("data") : nullptr;
   if (data == nullptr || data->if_array() == nullptr) {
     return fail(errc::bad_reply, stage::start, "the answer to GET /v1/models is no list of models");
   }
-  std::vector<std::string> ids;
+  std::vector<listed_model> models;
   for (const auto& one : *data->if_array()) {
-    if (const auto* id = text_of(one.find("id"))) ids.push_back(*id);
+    const auto* id = text_of(one.find("id"));
+    if (id == nullptr) continue;
+    auto context = positive(one.find("max_model_len"));
+    if (!context) context = positive(one.find("context_length"));
+    models.push_back({*id, context});
   }
+  return models;
+}
+
+result<std::vector<std::string>> read_model_list(std::string_view body) {
+  const auto models = read_models(body);
+  if (!models) return models.error();
+  std::vector<std::string> ids;
+  for (const auto& one : *models) ids.push_back(one.id);
   return ids;
 }
 

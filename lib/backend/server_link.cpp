@@ -5,6 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include <evalcore/net/body_buffer.hpp>
+
 namespace evalcore::backend {
 namespace {
 
@@ -15,9 +17,10 @@ class collecting_sink final : public net::http_sink {
   explicit collecting_sink(fetched done) : done_(std::move(done)) {}
 
   void on_head(const net::http_head& head) override { answer_.head = head; }
-  void on_body(std::string_view piece, instant /*now*/) override { answer_.body += piece; }
+  void on_body(std::string_view piece, instant /*now*/) override { body_.append(piece); }
   void on_end(result<void> outcome) override {
     if (outcome) {
+      answer_.body = body_.view();
       done_(std::move(answer_));
     } else {
       done_(std::move(outcome).error());
@@ -26,6 +29,7 @@ class collecting_sink final : public net::http_sink {
 
  private:
   http_answer answer_;
+  net::body_buffer body_;
   fetched done_;
 };
 

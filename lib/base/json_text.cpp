@@ -4,30 +4,10 @@
 
 #include <evalcore/base/json.hpp>
 
+#include "base/utf8.hpp"
+
 namespace evalcore::json {
 namespace {
-
-/// The length of the valid UTF-8 sequence at the front of `text`, 0 when there is none.
-std::size_t valid_utf8_prefix(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const auto tail = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return tail(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!tail(1) || !tail(2)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!tail(1) || !tail(2) || !tail(3)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
 
 void append_escape(std::string& out, std::uint32_t unit) {
   static constexpr std::string_view digits = "0123456789abcdef";
@@ -73,12 +53,8 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
       }
       continue;
     }
-    std::size_t length = valid_utf8_prefix(text.substr(i));
-    std::string_view piece = text.substr(i, length);
-    if (length == 0) {
-      piece = "\xEF\xBF\xBD";
-      length = 1;
-    }
+    const auto [length, valid] = first_utf8(text.substr(i));
+    const std::string_view piece = valid ? text.substr(i, length) : "\xEF\xBF\xBD";
     i += length;
     if (!ascii) {
       out += piece;

@@ -6,6 +6,8 @@
 
 #include "run/suite_chat.hpp"
 #include "run/suite_line.hpp"
+#include "run/suite_members.hpp"
+#include "run/suite_params.hpp"
 
 namespace evalcore::run {
 namespace {
@@ -67,10 +69,8 @@ result<item> bfcl_item(const json::value& line, const std::string& category) {
   if (!tools) return std::move(tools).error();
   out.request.tools = *std::move(tools);
 
-  if (const auto* given = line.find("params"); given != nullptr) {
-    auto params = read_params(*given);
-    if (!params) return std::move(params).error();
-    out.request.params = *std::move(params);
+  if (const auto* params = line.find("params"); params != nullptr) {
+    if (auto read = read_params(*params, out.request); !read) return std::move(read).error();
   }
   if (!out.request.params.temperature) out.request.params.temperature = 0;
   return out;

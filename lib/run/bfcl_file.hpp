@@ -23,10 +23,10 @@ namespace evalcore::run {
 [[nodiscard]] bool bfcl_has_answers(const std::string& category);
 
 /// One question, its target still to come; `category` is the file's, or empty: then the id tells it.
-/// Errors as in suite_chat.hpp.
+/// Errors as in suite_members.hpp.
 [[nodiscard]] result<item> bfcl_item(const json::value& line, const std::string& category);
 
-/// The answer's `ground_truth`. Errors as in suite_chat.hpp.
+/// The answer's `ground_truth`. Errors as in suite_members.hpp.
 [[nodiscard]] result<json::value> bfcl_target(const json::value& line);
 
 }  // namespace evalcore::run

@@ -92,6 +92,7 @@ class runner {
     summary_.suite_hash = suite_.hash();
     summary_.task = how_.task.empty() ? suite_.task() : how_.task;
     summary_.backend = backend_.about();
+    summary_.probe = how_.probe ? *how_.probe : backend::facts_of(backend_);
     summary_.order = how_.suite_order ? "suite" : "prefix";
     summary_.items = std::min(suite_.size(), how_.limit.value_or(suite_.size()));
     record_.run_id = summary_.run_id;
@@ -100,6 +101,7 @@ class runner {
     record_.identity = summary_.backend.identity;
     record_.options_json = how_.options_json;
     record_.started_unix_ms = unix_ms_now();
+    record_.probe_json = json::to_text(backend::to_json(summary_.probe));
   }
 
   /// Takes from the store what it has, and lists the rest.

@@ -64,8 +64,8 @@ struct store::impl {
   result<void> prepare() {
     const std::pair<statement*, std::string_view> all[] = {
         {&add_run,
-         "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms)"
-         " VALUES (?, ?, ?, ?, ?, ?, ?)"},
+         "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms, probe)"
+         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
         {&end_run, "UPDATE runs SET summary = ? WHERE run_id = ?"},
         {&add_item, "INSERT INTO items (item_key, item_id, epoch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"},
         {&add_attempt,
@@ -239,6 +239,7 @@ result<void> store::begin_run(const run_record& run) {
         .bind(run.options_json)
         .bind(run.plan_json)
         .bind(run.started_unix_ms)
+        .bind(run.probe_json)
         .run();
   });
   if (begun) impl_->run_id = run.run_id;

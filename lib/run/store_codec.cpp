@@ -65,6 +65,7 @@ void put_thinking(json::writer& out, const std::vector<chat::thinking_block>& bl
     optional_text(out, "text", one.text);
     optional_text(out, "signature", one.signature);
     optional_text(out, "redacted", one.redacted);
+    optional_text(out, "id", one.id);
     out.end_object();
   }
   out.end_array();
@@ -116,13 +117,41 @@ void put_logprobs(json::writer& out, const std::vector<chat::token_logprob>& tok
   out.end_array();
 }
 
+struct named_damage {
+  std::string_view name;
+  bool chat::json_damage::* flag;
+};
+
+constexpr std::array damages{named_damage{"duplicate_key", &chat::json_damage::duplicate_key},
+                             named_damage{"invalid_utf8", &chat::json_damage::invalid_utf8},
+                             named_damage{"lone_surrogate", &chat::json_damage::lone_surrogate}};
+
+void put_damage(json::writer& out, const chat::json_damage& found) {
+  if (found == chat::json_damage{}) return;
+  out.key("damage").begin_array();
+  for (const auto& one : damages) {
+    if (found.*one.flag) out.string(one.name);
+  }
+  out.end_array();
+}
+
+chat::json_damage damage_of(const json::value& root) {
+  chat::json_damage found;
+  for (const auto& held : optional_list(root, "damage")) {
+    for (const auto& one : damages) found.*one.flag |= held == json::value(one.name);
+  }
+  return found;
+}
+
 void read_later_fields(const json::value& root, chat::reply& into) {
   into.stop_string = optional_text_of(root, "stop_string");
   into.refusal = optional_text_of(root, "refusal");
+  into.damage = damage_of(root);
   for (const auto& one : optional_list(root, "thinking")) {
     into.thinking.push_back({.text = optional_text_of(one, "text"),
                              .signature = optional_text_of(one, "signature"),
-                             .redacted = optional_text_of(one, "redacted")});
+                             .redacted = optional_text_of(one, "redacted"),
+                             .id = optional_text_of(one, "id")});
   }
   for (const auto& one : optional_list(root, "logprobs")) {
     auto& token = into.logprobs.emplace_back();
@@ -186,6 +215,7 @@ std::string encode_reply(const chat::reply& reply) {
   optional_text(out, "refusal", reply.refusal);
   put_thinking(out, reply.thinking);
   put_logprobs(out, reply.logprobs);
+  put_damage(out, reply.damage);
   out.end_object();
   return out.take();
 }

@@ -48,7 +48,7 @@ result<bool> is_new(sql_database& database) {
   if (*application != store_application_id) {
     return refused(path + " is not an evalcore store (another program's SQLite file); give another --store");
   }
-  if (*version != store_schema_version) {
+  if (*version < 1 || *version > store_schema_version) {
     return refused("store " + path + " has schema " + std::to_string(*version) + ", this evalcore knows " +
                    std::to_string(store_schema_version) +
                    "; use the evalcore that wrote it or another --store");
@@ -63,6 +63,22 @@ result<void> create_tables(sql_database& database) {
   const std::string marks = "PRAGMA application_id = " + std::to_string(store_application_id) +
                             "; PRAGMA user_version = " + std::to_string(store_schema_version);
   if (auto marked = database.execute(marks.c_str()); !marked) return marked;
+  return begun->commit();
+}
+
+/// Brings an older store to the present schema, whole or not at all.
+result<void> update_tables(sql_database& database) {
+  const auto version = database.ask("PRAGMA user_version");
+  if (!version) return version.error();
+  if (*version == store_schema_version) return {};
+  auto begun = transaction::begin(database);
+  if (!begun) return std::move(begun).error();
+  for (auto from = *version; from < store_schema_version; ++from) {
+    const auto* step = store_steps.at(static_cast<std::size_t>(from - 1));
+    if (auto made = database.execute(step); !made) return made;
+  }
+  const std::string mark = "PRAGMA user_version = " + std::to_string(store_schema_version);
+  if (auto marked = database.execute(mark.c_str()); !marked) return marked;
   return begun->commit();
 }
 
@@ -87,9 +103,8 @@ result<sql_database> open_store_file(const std::string& path) {
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;"
       "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
   if (!set) return std::move(set).error();
-  if (*fresh) {
-    if (auto made = create_tables(*database); !made) return std::move(made).error();
-  }
+  auto made = *fresh ? create_tables(*database) : update_tables(*database);
+  if (!made) return std::move(made).error();
   return database;
 }
 

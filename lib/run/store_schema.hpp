@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 namespace evalcore::run {
@@ -7,7 +8,13 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 1;
+inline constexpr std::int64_t store_schema_version = 2;
+
+/// The steps, each from the schema with its number (the first is 1) to the next.
+inline constexpr std::array store_steps{
+    "ALTER TABLE runs ADD COLUMN probe TEXT NOT NULL DEFAULT '{}'",
+};
+static_assert(store_steps.size() + 1 == store_schema_version);
 
 /// A reply belongs to what was asked for (item_key) and of whom (cache_key), so that one file can hold
 /// the answers of several models to the same suite. An attempt that is `open` belongs to the living process;
@@ -21,7 +28,8 @@ CREATE TABLE runs (
   options TEXT NOT NULL,
   plan TEXT NOT NULL,
   started_unix_ms INTEGER NOT NULL,
-  summary TEXT
+  summary TEXT,
+  probe TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
 CREATE TABLE items (

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "run/bfcl_file.hpp"
-#include "run/suite_chat.hpp"
 #include "run/suite_file.hpp"
 #include "run/suite_line.hpp"
+#include "run/suite_members.hpp"
 
 namespace evalcore::run {
 namespace {

@@ -1,52 +1,15 @@
 #include "run/suite_chat.hpp"
 
-#include <algorithm>
 #include <array>
-#include <limits>
-#include <optional>
 #include <utility>
+
+#include "run/suite_members.hpp"
 
 namespace evalcore::run {
 namespace {
 
 std::string element_name(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
-}
-
-std::string quoted(std::string_view text) {
-  constexpr std::size_t shown_bytes = 80;
-  std::string out;
-  json::append_quoted(out, text.substr(0, shown_bytes));
-  return out;
-}
-
-/// A member that is a string; empty when it is absent or null.
-result<std::string> optional_string(const json::value& object, std::string_view key,
-                                    const std::string& where) {
-  const auto* found = object.find(key);
-  if (found == nullptr || found->is_null()) return std::string();
-  if (const auto* text = found->if_string()) return *text;
-  return bad_line(where + ": " + quoted(key) + " is not a string");
-}
-
-result<std::string> required_string(const json::value& object, std::string_view key,
-                                    const std::string& where) {
-  auto text = optional_string(object, key, where);
-  if (text && text->empty()) return bad_line(where + " lacks " + quoted(key));
-  return text;
-}
-
-/// Refuses a member that would be lost. Null ones say nothing and are let through.
-template <std::size_t size>
-result<void> only_known(const json::object& members, const std::array<std::string_view, size>& known,
-                        const std::string& where) {
-  for (const auto& [key, value] : members) {
-    if (value.is_null() || std::find(known.begin(), known.end(), key) != known.end()) continue;
-    std::string choices;
-    for (const auto one : known) choices += (choices.empty() ? "" : ", ") + std::string(one);
-    return bad_line(where + " has " + quoted(key) + ", which is not supported; known are " + choices);
-  }
-  return {};
 }
 
 result<void> read_parts(const json::array& parts, chat::message& into, const std::string& where) {
@@ -167,38 +130,7 @@ result<chat::tool> read_tool(const json::value& entry, const std::string& where)
   return out;
 }
 
-/// A member that is a number in a closed range; absent and null are the same.
-result<std::optional<double>> number_in(const json::value& params, std::string_view key, double low,
-                                        double high, const char* range) {
-  const auto* found = params.find(key);
-  if (found == nullptr || found->is_null()) return std::optional<double>();
-  double storage = 0;
-  const auto* number = found->as_double(storage);
-  if (number == nullptr || *number < low || *number > high) {
-    return bad_line("params: " + quoted(key) + " is not " + range);
-  }
-  return std::optional<double>(*number);
-}
-
-result<std::vector<std::string>> read_stop(const json::value& stop) {
-  if (stop.is_null()) return std::vector<std::string>();
-  if (const auto* one = stop.if_string()) return std::vector<std::string>{*one};
-  std::vector<std::string> out;
-  const auto* list = stop.if_array();
-  for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
-    const auto* text = (*list)[i].if_string();
-    if (text == nullptr) break;
-    out.push_back(*text);
-  }
-  if (list == nullptr || out.size() != list->size()) {
-    return bad_line("params: \"stop\" is neither a string nor a list of strings");
-  }
-  return out;
-}
-
 }  // namespace
-
-error bad_line(std::string what) { return fail(errc::bad_suite, stage::suite, std::move(what)); }
 
 result<std::vector<chat::message>> read_messages(const json::value& list, std::string_view name) {
   const auto* turns = list.if_array();
@@ -223,40 +155,6 @@ result<std::vector<chat::tool>> read_tools(const json::value& list, std::string_
     auto tool = read_tool((*entries)[i], element_name(name, i));
     if (!tool) return std::move(tool).error();
     out.push_back(*std::move(tool));
-  }
-  return out;
-}
-
-result<chat::parameters> read_params(const json::value& params) {
-  const auto* members = params.if_object();
-  if (members == nullptr) return bad_line("\"params\" is not an object");
-  static constexpr std::array<std::string_view, 5> known{"temperature", "top_p", "max_tokens", "seed",
-                                                         "stop"};
-  if (auto clean = only_known(*members, known, "params"); !clean) return std::move(clean).error();
-
-  chat::parameters out;
-  auto temperature =
-      number_in(params, "temperature", 0, std::numeric_limits<double>::max(), "a number of 0 or more");
-  if (!temperature) return std::move(temperature).error();
-  out.temperature = *temperature;
-  auto top_p = number_in(params, "top_p", 0, 1, "a number from 0 to 1");
-  if (!top_p) return std::move(top_p).error();
-  out.top_p = *top_p;
-  if (const auto* found = params.find("max_tokens"); found != nullptr && !found->is_null()) {
-    const auto* count = found->if_int();
-    if (count == nullptr || *count < 1 || *count > std::numeric_limits<std::uint32_t>::max()) {
-      return bad_line("params: \"max_tokens\" is not a whole number of 1 or more");
-    }
-    out.max_tokens = static_cast<std::uint32_t>(*count);
-  }
-  if (const auto* found = params.find("seed"); found != nullptr && !found->is_null()) {
-    if (found->if_int() == nullptr) return bad_line("params: \"seed\" is not a whole number of 64 bits");
-    out.seed = *found->if_int();
-  }
-  if (const auto* found = params.find("stop"); found != nullptr) {
-    auto stop = read_stop(*found);
-    if (!stop) return std::move(stop).error();
-    out.stop = *std::move(stop);
   }
   return out;
 }

@@ -12,9 +12,7 @@ namespace evalcore::run {
 
 // The parts of a suite line that make a request, in the shapes that the OpenAI chat API gives them. What is
 // not understood is refused, never dropped: a request that lost something would still get an answer and a
-// score. Errors: bad_suite; the message says what is wrong, the caller puts file and line in front of it.
-
-[[nodiscard]] error bad_line(std::string what);
+// score. Errors: those of suite_members.hpp.
 
 /// `name` is the member's name, for messages: `messages[2] lacks "role"`.
 [[nodiscard]] result<std::vector<chat::message>> read_messages(const json::value& list,
@@ -22,8 +20,5 @@ namespace evalcore::run {
 
 /// {"type": "function", "function": {…}} or the bare {"name", "description", "parameters"}.
 [[nodiscard]] result<std::vector<chat::tool>> read_tools(const json::value& list, std::string_view name);
-
-/// temperature, top_p, max_tokens, seed, stop.
-[[nodiscard]] result<chat::parameters> read_params(const json::value& params);
 
 }  // namespace evalcore::run

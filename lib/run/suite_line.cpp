@@ -6,15 +6,11 @@
 #include <utility>
 
 #include "run/suite_chat.hpp"
+#include "run/suite_members.hpp"
+#include "run/suite_params.hpp"
 
 namespace evalcore::run {
 namespace {
-
-/// Absent and null mean the same in a line.
-const json::value* given(const json::value& line, std::string_view key) {
-  const auto* found = line.find(key);
-  return found != nullptr && !found->is_null() ? found : nullptr;
-}
 
 result<std::string> string_or(const json::value& line, std::string_view key, std::string fallback) {
   const auto* found = given(line, key);
@@ -78,9 +74,7 @@ result<item> plain_item(const json::value& line) {
     out.request.tools = *std::move(tools);
   }
   if (const auto* given_params = given(line, "params")) {
-    auto params = read_params(*given_params);
-    if (!params) return std::move(params).error();
-    out.request.params = *std::move(params);
+    if (auto read = read_params(*given_params, out.request); !read) return std::move(read).error();
   }
   const auto* target = given(line, "target");
   if (target == nullptr) return bad_line("lacks \"target\", the answer that is expected");

@@ -8,7 +8,7 @@
 
 namespace evalcore::run {
 
-/// The id of a line, a whole number as its digits. Errors as in suite_chat.hpp, here and below.
+/// The id of a line, a whole number as its digits. Errors as in suite_members.hpp, here and below.
 [[nodiscard]] result<std::string> read_id(const json::value& line);
 
 /// One line of a plain suite; `line` stays 0.

@@ -56,6 +56,12 @@ json::value endpoints(const std::vector<pool::endpoint_figures>& of) {
   return all;
 }
 
+json::value answers(const backend::probe_report& of) {
+  json::object members;
+  for (const auto& one : of.findings) members.emplace_back(one.name, name(one.answer));
+  return members;
+}
+
 /// Two blanks a level: for a file that a person opens.
 void indent(std::string& out, const json::value& root, std::size_t level) {  // NOLINT(misc-no-recursion)
   const auto line = [&](std::size_t depth) { out += '\n' + std::string(2 * depth, ' '); };
@@ -135,6 +141,7 @@ std::string to_json(const summary& of) {
                                {"slots", optional_number(of.backend.slots)},
                                {"context_per_slot", optional_number(of.backend.context_per_slot)},
                                {"identity", strings(of.backend.identity)}}},
+      {"probe", json::object{{"depth", name(of.probe.depth)}, {"findings", answers(of.probe)}}},
       {"order", of.order},
       {"tools", of.tools},
       {"concurrency", std::uint64_t{of.concurrency}},

@@ -205,7 +205,7 @@ std::optional<anthropic_version> anthropic_version_from(std::string_view text) n
 result<encoded> encode_anthropic_messages(const chat::request& request, const dialect& ways,
                                           anthropic_version version, bool stream) {
   if (auto sound = check_request(request, ways, route::messages); !sound) return std::move(sound).error();
-  const auto turns = read_message_turns(request, version == anthropic_version::v2023_06_01);
+  const auto turns = read_message_turns(request, ways, version == anthropic_version::v2023_06_01);
   if (!turns) return turns.error();
   return messages_body(request, ways, version).put(*turns, stream);
 }

@@ -90,6 +90,7 @@ result<chat::reply> decode_anthropic_message(std::string_view body, const dialec
   message_usage usage;
   usage.read(*root);
   reply.usage = usage.total(ways);
+  reply.damage = reader.damage();
   split_reasoning(ways, reply);
   return reply;
 }

@@ -104,6 +104,7 @@ result<chat::reply> anthropic_messages_stream::take() {
   if (!now.begun) return bad("the stream ended without a message in it");
   now.blocks.finish(now.reply);
   now.reply.usage = now.usage.total(*now.ways);
+  now.reply.damage = now.reader.damage();
   split_reasoning(*now.ways, now.reply);
   return std::move(now.reply);
 }

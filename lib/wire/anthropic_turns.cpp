@@ -49,7 +49,7 @@ result<block> image_block(std::string_view url) {
 result<block> call_block(const chat::tool_call& call) {
   std::string_view input = call.arguments;
   if (input.starts_with(byte_order_mark)) input.remove_prefix(byte_order_mark.size());
-  if (input.find_first_not_of(" \t\r\n") == std::string_view::npos) input = "{}";
+  input = sent_arguments(input);
   const auto parsed = json::parse(input);
   if (!parsed || parsed->if_object() == nullptr) {
     return refuse(errc::invalid_argument, "the arguments of a call in the history are no JSON object");
@@ -126,16 +126,20 @@ std::set<std::size_t> breakpoints(const chat::request& request, std::size_t firs
   return after;
 }
 
-/// Reads turn after turn and joins those of one side.
+/// Reads turn after turn and joins those of one side, or with `apart` only the results of one turn's calls.
 class turn_reader {
  public:
+  explicit turn_reader(bool apart) : apart_(apart) {}
+
   [[nodiscard]] result<void> add(const chat::message& from, bool breakpoint);
   [[nodiscard]] std::vector<message_turns::turn> take() { return std::move(turns_); }
   [[nodiscard]] bool left_reasoning_out() const { return left_reasoning_out_; }
 
  private:
   [[nodiscard]] result<std::vector<block>> assistant_blocks(const chat::message& from);
+  [[nodiscard]] bool joins_last(const chat::message& from) const;
 
+  const bool apart_;
   std::vector<message_turns::turn> turns_;
   bool left_reasoning_out_ = false;
 };
@@ -157,6 +161,13 @@ result<std::vector<block>> turn_reader::assistant_blocks(const chat::message& fr
   return blocks;
 }
 
+bool turn_reader::joins_last(const chat::message& from) const {
+  if (turns_.empty()) return false;
+  const auto& last = turns_.back();
+  if (last.assistant != (from.who == chat::role::assistant)) return false;
+  return !apart_ || (from.who == chat::role::tool && last.content.empty());
+}
+
 result<void> turn_reader::add(const chat::message& from, bool breakpoint) {
   const bool assistant = from.who == chat::role::assistant;
   const bool tool = from.who == chat::role::tool;
@@ -172,7 +183,7 @@ result<void> turn_reader::add(const chat::message& from, bool breakpoint) {
   if (made->empty()) return {};
   // A block of thinking takes no breakpoint.
   if (breakpoint && made->size() > from.thinking.size()) made->back().breakpoint = true;
-  if (turns_.empty() || turns_.back().assistant != assistant) {
+  if (!joins_last(from)) {
     turns_.emplace_back();
     turns_.back().assistant = assistant;
   }
@@ -214,7 +225,8 @@ void message_turns::put(json::writer& out) const {
   out.end_array();
 }
 
-result<message_turns> read_message_turns(const chat::request& request, bool may_end_in_assistant) {
+result<message_turns> read_message_turns(const chat::request& request, const dialect& ways,
+                                         bool may_end_in_assistant) {
   const auto& messages = request.messages;
   const auto& wanted = request.hints.breakpoints;
   message_turns all;
@@ -234,7 +246,7 @@ result<message_turns> read_message_turns(const chat::request& request, bool may_
   const std::size_t taken = std::size_t{all.after_tools} + std::size_t{all.after_system};
   const auto after = breakpoints(request, first, most_breakpoints - taken);
 
-  turn_reader reader;
+  turn_reader reader(ways.messages_apart);
   for (std::size_t index = first; index < messages.size(); ++index) {
     if (is_system(messages[index].who)) {
       return refuse(errc::unsupported, "Anthropic's API takes system turns only at the beginning");

@@ -6,6 +6,7 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/request.hpp>
+#include <evalcore/wire/dialect.hpp>
 
 /// The turns of a conversation in the order and form that Anthropic's API wants.
 namespace evalcore::wire {
@@ -35,7 +36,7 @@ struct message_turns {
 };
 
 /// Errors: those of encode_anthropic_messages() that are about turns.
-[[nodiscard]] result<message_turns> read_message_turns(const chat::request& request,
+[[nodiscard]] result<message_turns> read_message_turns(const chat::request& request, const dialect& ways,
                                                        bool may_end_in_assistant);
 
 void put_cache_control(json::writer& out);

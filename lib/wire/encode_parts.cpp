@@ -47,6 +47,11 @@ bool ignored(const dialect& ways, route at, std::string_view field) {
   return std::ranges::find(fields, field) != fields.end();
 }
 
+std::string_view sent_arguments(std::string_view arguments) {
+  const bool blank = arguments.find_first_not_of(" \t\r\n") == std::string_view::npos;
+  return blank ? std::string_view("{}") : arguments;
+}
+
 error refuse(errc code, std::string message) { return fail(code, stage::send, std::move(message)); }
 
 result<void> check_request(const chat::request& request, const dialect& ways, route at) {
@@ -57,6 +62,15 @@ result<void> check_request(const chat::request& request, const dialect& ways, ro
     if (!turn.image_urls.empty() && ways.images == trait::no) return lacks(ways, "images");
   }
   return check_tools(request, ways, at);
+}
+
+void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const dialect& ways) {
+  if (ways.slot_pinning && hints.slot) out.key("id_slot").number(std::uint64_t{*hints.slot});
+  if (ways.cache_switch && hints.use_cache) out.key("cache_prompt").boolean(*hints.use_cache);
+  if (ways.cache_key && !hints.prompt_cache_key.empty()) {
+    out.key("prompt_cache_key").string(hints.prompt_cache_key);
+  }
+  if (ways.cache_salt && !hints.cache_salt.empty()) out.key("cache_salt").string(hints.cache_salt);
 }
 
 }  // namespace evalcore::wire

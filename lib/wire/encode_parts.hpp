@@ -4,11 +4,12 @@
 #include <string_view>
 #include <vector>
 
+#include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/request.hpp>
 #include <evalcore/wire/dialect.hpp>
 
-/// What both ways of writing a chat request have in common.
+/// What all ways of writing a chat request have in common.
 namespace evalcore::wire {
 
 /// The fields that a server does not honour, each once, in the order in which they were met.
@@ -21,7 +22,7 @@ class drop_list {
   std::vector<std::string> fields_;
 };
 
-/// Which of a server's two routes a request is for: each ignores other fields.
+/// Which of a server's routes a request is for, OpenAI's or Anthropic's: each ignores other fields.
 enum class route : std::uint8_t { chat, messages };
 
 [[nodiscard]] bool ignored(const dialect& ways, route at, std::string_view field);
@@ -29,6 +30,14 @@ enum class route : std::uint8_t { chat, messages };
 /// Refuses what would not mean the same without a field that the server ignores. Errors: unsupported;
 /// invalid_argument for a request that contradicts itself.
 [[nodiscard]] result<void> check_request(const chat::request& request, const dialect& ways, route at);
+
+/// Writes the hints that the server understands on OpenAI's chat routes. One that it does not is no loss that
+/// a reply would have to tell of.
+void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const dialect& ways);
+
+/// The arguments of a call in the history, unchanged; blank ones are an empty object, as some servers refuse
+/// a call whose arguments are no JSON.
+[[nodiscard]] std::string_view sent_arguments(std::string_view arguments);
 
 [[nodiscard]] error refuse(errc code, std::string message);
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include <evalcore/base/limits.hpp>
+#include <evalcore/chat/reply.hpp>
 
 /// Reading replies through simdjson's DOM. Servers write "nothing" as an absent member or as null; here both
 /// are nullopt. Everything returned lives until the parser's next document.
@@ -14,11 +14,17 @@ namespace evalcore::wire {
 
 using simdjson::dom::element;
 
-/// Nullopt when `from` is no object, or has no such member, or it is null.
-inline std::optional<element> member(const element& from, std::string_view key) {
+/// Nullopt when `from` is no object, or has no such member.
+inline std::optional<element> member_or_null(const element& from, std::string_view key) {
   element found;
-  if (from.at_key(key).get(found) != simdjson::SUCCESS || found.is_null()) return std::nullopt;
+  if (from.at_key(key).get(found) != simdjson::SUCCESS) return std::nullopt;
   return found;
+}
+
+/// The same, and nullopt when the member is null.
+inline std::optional<element> member(const element& from, std::string_view key) {
+  const auto found = member_or_null(from, key);
+  return found && !found->is_null() ? found : std::nullopt;
 }
 
 inline std::optional<std::string_view> text_of(const element& from) {
@@ -40,23 +46,22 @@ inline std::optional<std::uint64_t> count_member(const element& from, std::strin
   return count;
 }
 
-/// One parser, used again for each document of a stream.
+/// One parser, used again for each document of a stream. Damage for which there is a rule is mended and
+/// remembered: what is no character in a text becomes U+FFFD, of equal keys in one object the last one stays.
 class json_reader {
  public:
-  /// Nullopt for what is not JSON, or is nested deeper than the limit.
-  std::optional<element> read(std::string_view text) {
-    if (text.empty()) return std::nullopt;  // simdjson copies from a null pointer then.
-    element root;
-    if (text.size() > parser_.capacity() &&
-        parser_.allocate(text.size(), limits::json_depth) != simdjson::SUCCESS) {
-      return std::nullopt;
-    }
-    if (parser_.parse(text.data(), text.size()).get(root) != simdjson::SUCCESS) return std::nullopt;
-    return root;
-  }
+  /// Nullopt for what is not JSON, or is nested deeper than the limit. A byte order mark before it is
+  /// skipped.
+  [[nodiscard]] std::optional<element> read(std::string_view text);
+
+  /// Of all documents so far.
+  [[nodiscard]] const chat::json_damage& damage() const noexcept { return damage_; }
 
  private:
+  [[nodiscard]] simdjson::error_code parse(std::string_view text, element& root);
+
   simdjson::dom::parser parser_;
+  chat::json_damage damage_;
 };
 
 }  // namespace evalcore::wire

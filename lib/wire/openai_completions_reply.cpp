@@ -100,17 +100,16 @@ result<void> read_columns(const element& logprobs, std::vector<chat::completion_
 /// The shape of chat: an entry a token.
 result<void> read_entries(const element& logprobs, std::vector<chat::completion_token>& into) {
   for (const element& entry : list_of(logprobs, "content")) {
-    element value;
-    if (entry.at_key("logprob").get(value) != simdjson::SUCCESS) return bad("a token has no logprob");
+    const auto value = member_or_null(entry, "logprob");
+    if (!value) return bad("a token has no logprob");
     chat::completion_token one;
     one.token = text_member(entry, "token").value_or("");
-    auto logprob = next_logprob(value, into.empty());
+    auto logprob = next_logprob(*value, into.empty());
     if (!logprob) return std::move(logprob).error();
     one.logprob = *logprob;
     for (const element& top : list_of(entry, "top_logprobs")) {
-      element other;
-      if (top.at_key("logprob").get(other) != simdjson::SUCCESS) continue;
-      add_top(one.top, text_member(top, "token").value_or(""), other);
+      const auto other = member_or_null(top, "logprob");
+      if (other) add_top(one.top, text_member(top, "token").value_or(""), *other);
     }
     into.push_back(std::move(one));
   }
@@ -177,6 +176,7 @@ result<chat::completion_reply> decode_openai_completion(std::string_view body, c
   if (auto complete = check_complete(answered); !complete) return std::move(complete).error();
   reply.model = text_member(*root, "model").value_or("");
   if (prompts == 1 || !ways.usage_of_one) read_usage(*root, reply.usage);
+  reply.damage = reader.damage();
   return reply;
 }
 

@@ -99,6 +99,7 @@ result<chat::completion_reply> openai_completion_stream::take() {
                 "the stream ended without a finish reason: the connection was cut or the server died");
   }
   if (auto complete = check_complete(now.answered); !complete) return std::move(complete).error();
+  now.reply.damage = now.reader.damage();
   return std::move(now.reply);
 }
 

@@ -35,9 +35,8 @@ void read_token(const element& entry, chat::token_choice& into) {
 
 }  // namespace
 
-void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into) {
-  const auto held = member(choice, "logprobs");
-  const auto entries = held ? list_member(*held, "content") : std::nullopt;
+void read_token_list(const element& from, std::string_view key, std::vector<chat::token_logprob>& into) {
+  const auto entries = list_member(from, key);
   if (!entries) return;
   for (const element entry : *entries) {
     auto& token = into.emplace_back();
@@ -46,6 +45,10 @@ void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into
     if (!top) continue;
     for (const element one : *top) read_token(one, token.top.emplace_back());
   }
+}
+
+void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into) {
+  if (const auto held = member(choice, "logprobs")) read_token_list(*held, "content", into);
 }
 
 void read_stop_string(const element& choice, chat::reply& into) {

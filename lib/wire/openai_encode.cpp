@@ -31,7 +31,6 @@ class chat_body {
   void put_format();
   void put_logprobs(bool stream);
   void put_thinking();
-  void put_hints();
 
   const chat::request& request_;
   const dialect& ways_;
@@ -60,7 +59,8 @@ void put_call(json::writer& out, const chat::tool_call& call) {
   out.begin_object();
   if (!call.id.empty()) out.key("id").string(call.id);
   out.key("type").string("function").key("function");
-  out.begin_object().key("name").string(call.name).key("arguments").string(call.arguments).end_object();
+  out.begin_object().key("name").string(call.name);
+  out.key("arguments").string(sent_arguments(call.arguments)).end_object();
   out.end_object();
 }
 
@@ -197,17 +197,6 @@ void chat_body::put_thinking() {
   }
 }
 
-// A hint that is not understood is no loss that a reply would have to tell of.
-void chat_body::put_hints() {
-  const auto& hints = request_.hints;
-  if (ways_.slot_pinning && hints.slot) out_.key("id_slot").number(std::uint64_t{*hints.slot});
-  if (ways_.cache_switch && hints.use_cache) out_.key("cache_prompt").boolean(*hints.use_cache);
-  if (ways_.cache_key && !hints.prompt_cache_key.empty()) {
-    out_.key("prompt_cache_key").string(hints.prompt_cache_key);
-  }
-  if (ways_.cache_salt && !hints.cache_salt.empty()) out_.key("cache_salt").string(hints.cache_salt);
-}
-
 void chat_body::put(bool stream) {
   out_.begin_object();
   if (!request_.model.empty()) out_.key("model").string(request_.model);
@@ -223,7 +212,7 @@ void chat_body::put(bool stream) {
   if (stream) {
     out_.key("stream_options").begin_object().key("include_usage").boolean(true).end_object();
   }
-  put_hints();
+  put_cache_hints(out_, request_.hints, ways_);
   out_.end_object();
 }
 

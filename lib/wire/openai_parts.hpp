@@ -21,6 +21,9 @@ namespace evalcore::wire {
 /// Under either of its two names.
 [[nodiscard]] std::string_view reasoning_text(const element& message);
 
+/// Adds the tokens of the list `key`, if there is one.
+void read_token_list(const element& from, std::string_view key, std::vector<chat::token_logprob>& into);
+
 /// Adds the entries of a choice's `logprobs`.
 void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into);
 

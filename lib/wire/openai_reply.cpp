@@ -127,6 +127,7 @@ result<chat::reply> decode_openai_chat(std::string_view body, const dialect& way
   read_refusal(*message, reply);
   reply.model = text_member(*root, "model").value_or("");
   read_usage(*root, reply.usage);
+  reply.damage = reader.damage();
   split_reasoning(ways, reply);
   return reply;
 }

@@ -13,7 +13,7 @@ error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what);
 }  // namespace
 
 struct openai_chat_stream::state {
-  explicit state(const dialect& which) : ways(&which) {}
+  state(const dialect& which, std::uint64_t line_limit) : ways(&which), events(line_limit) {}
 
   const dialect* ways;
   sse_parser events;
@@ -80,7 +80,8 @@ result<void> openai_chat_stream::state::delta(const element& from, progress& mad
   return {};
 }
 
-openai_chat_stream::openai_chat_stream(const dialect& ways) : state_(std::make_unique<state>(ways)) {}
+openai_chat_stream::openai_chat_stream(const dialect& ways, std::uint64_t line_limit)
+    : state_(std::make_unique<state>(ways, line_limit)) {}
 openai_chat_stream::~openai_chat_stream() = default;
 openai_chat_stream::openai_chat_stream(openai_chat_stream&&) noexcept = default;
 openai_chat_stream& openai_chat_stream::operator=(openai_chat_stream&&) noexcept = default;
@@ -101,6 +102,7 @@ result<chat::reply> openai_chat_stream::take() {
   }
   if (!now.answered) return bad("the stream ended without an answer in it");
   now.reply.calls = now.calls.take();
+  now.reply.damage = now.reader.damage();
   split_reasoning(*now.ways, now.reply);
   return std::move(now.reply);
 }

@@ -1,30 +1,50 @@
 #include <evalcore/wire/sse.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace evalcore::wire {
+namespace {
+
+/// Gives the ends of a piece's lines one after the other.
+class line_ends {
+ public:
+  explicit line_ends(std::string_view piece) : piece_(piece) {}
+
+  /// Of the line that begins at `from`; the size of the piece if it does not end there.
+  std::size_t after(std::size_t from) {
+    // Looked for once, however many carriage returns come before it.
+    if (!feed_ || *feed_ < from) feed_ = std::min(piece_.find('\n', from), piece_.size());
+    return std::min(piece_.substr(0, *feed_).find('\r', from), *feed_);
+  }
+
+ private:
+  std::string_view piece_;
+  std::optional<std::size_t> feed_;  ///< The next line feed, or the piece's size.
+};
+
+}  // namespace
 
 result<void> sse_parser::feed(std::string_view piece, const handler& deliver) {
-  while (!piece.empty()) {
-    if (after_cr_) {
-      after_cr_ = false;
-      if (piece.front() == '\n') {
-        piece.remove_prefix(1);
-        continue;
-      }
-    }
-    const auto end = std::ranges::find_if(piece, [](char c) { return c == '\n' || c == '\r'; });
-    const auto length = static_cast<std::size_t>(end - piece.begin());
-    const std::string_view part = piece.substr(0, length);
-    if (pending_.size() + length > line_limit_) {
+  if (piece.empty()) return {};
+  std::size_t at = after_cr_ && piece.front() == '\n' ? 1 : 0;
+  after_cr_ = false;
+  line_ends ends(piece);
+  while (at < piece.size()) {
+    const std::size_t end = ends.after(at);
+    const std::string_view part = piece.substr(at, end - at);
+    if (pending_.size() + part.size() > line_limit_) {
       return fail(errc::bad_reply, stage::decode, "a line of the event stream exceeds the limit");
     }
-    if (end == piece.end()) {
+    if (end == piece.size()) {
       pending_ += part;
       return {};
     }
-    after_cr_ = *end == '\r';
-    piece.remove_prefix(length + 1);
+    at = end + 1;
+    if (piece[end] == '\r') {
+      after_cr_ = at == piece.size();
+      if (piece.substr(at).starts_with('\n')) ++at;
+    }
     if (pending_.empty()) {
       line(part, deliver);
     } else {

@@ -7,6 +7,7 @@ import socket
 import sqlite3
 import subprocess
 import time
+import urllib.error
 import urllib.request
 
 import pytest
@@ -15,6 +16,9 @@ from recording_proxy import RecordingProxy
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
+# The tools that the tiny model knows.
+TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("get_weather", "now")]
+SLOT_TOKENS = 1024
 
 
 def required(variable):
@@ -32,6 +36,23 @@ def program():
 @pytest.fixture(scope="session")
 def llama_server():
     return required("EVALCORE_LLAMA_SERVER")
+
+
+@pytest.fixture(scope="session")
+def mlx_server():
+    return required("EVALCORE_MLX_SERVER")
+
+
+@pytest.fixture(scope="session")
+def ask():
+    """Asks one question with the program built from tests/tools/ask.cpp and returns what became of it."""
+    asker = required("EVALCORE_ASK")
+
+    def run(**question):
+        done = subprocess.run([asker], input=json.dumps(question), text=True, capture_output=True, timeout=120, check=True)
+        return json.loads(done.stdout)
+
+    return run
 
 
 @pytest.fixture
@@ -59,28 +80,51 @@ def free_port():
         return probe.getsockname()[1]
 
 
+@contextlib.contextmanager
+def serving(port, command, log):
+    """A server that is ready as long as the block lasts."""
+    with open(log, "wb") as output:
+        process = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output)
+    deadline = time.monotonic() + 120
+    while status_of(port, "/health") != 200:
+        assert process.poll() is None, f"the server ended while loading: {log.read_text()}"
+        assert time.monotonic() < deadline, "the server was not ready within 120 s"
+        time.sleep(0.1)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=10)
+
+
+def status_of(port, path):
+    """The status of an answer, None where nobody answers."""
+    try:
+        return urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5).status
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+    except OSError:
+        return None
+
+
 @pytest.fixture(scope="session")
 def server_port(llama_server, tmp_path_factory):
     """One real server for all tests that reach it by URL."""
     port = free_port()
-    log = open(tmp_path_factory.mktemp("server") / "log", "wb")
-    process = subprocess.Popen(
-        [llama_server, "--model", str(MODEL), "--host", "127.0.0.1", "--port", str(port), "--parallel", "4",
-         "--ctx-size", "4096", "--threads", "1"],
-        stdout=log, stderr=log,
-    )
-    deadline = time.monotonic() + 60
-    while True:
-        assert process.poll() is None, "the server ended while loading"
-        assert time.monotonic() < deadline, "the server was not ready within 60 s"
-        try:
-            if urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=2).status == 200:
-                break
-        except OSError:
-            time.sleep(0.1)
-    yield port
-    process.terminate()
-    process.wait(timeout=10)
+    command = [llama_server, "--model", MODEL, "--host", "127.0.0.1", "--port", port, "--parallel", 4,
+               "--ctx-size", 4096, "--threads", 1]
+    with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
+        yield port
+
+
+@pytest.fixture(scope="session")
+def one_slot_port(llama_server, tmp_path_factory):
+    """The same for tests that must know what was asked before, with the weights as they are."""
+    port = free_port()
+    command = [llama_server, "--model", MODEL.with_name("canned.gguf"), "--host", "127.0.0.1", "--port", port,
+               "--parallel", 1, "--ctx-size", SLOT_TOKENS, "--threads", 1]
+    with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
+        yield port
 
 
 @pytest.fixture
@@ -129,6 +173,13 @@ def stored_items(store, scratch):
     with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
         return {row[0] for row in database.execute(
             "SELECT items.item_id FROM replies JOIN items ON items.item_key = replies.item_key")}
+
+
+def stored_replies(folder):
+    """The replies that a finished run committed, by item."""
+    with contextlib.closing(sqlite3.connect(folder / "run.db")) as database:
+        return {item: json.loads(body) for item, body in database.execute(
+            "SELECT items.item_id, replies.body FROM replies JOIN items ON items.item_key = replies.item_key")}
 
 
 def rows(folder):

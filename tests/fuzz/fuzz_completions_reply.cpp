@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
-#include <evalcore/base/limits.hpp>
 #include <evalcore/wire/openai_completions.hpp>
+
+#include "fuzz/require.hpp"
 
 // Any bytes are an answer to one or two prompts or a typed error, whole or as a stream in any pieces;
 // logprobs are finite. The first byte says how to cut, and for how many prompts.
@@ -15,14 +15,9 @@ namespace {
 
 using namespace evalcore;
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
-
 std::string seen(const result<chat::completion_reply>& got, std::size_t prompts) {
   if (!got) {
-    require(!got.error().message.empty());
-    require(got.error().backend_words.size() <= limits::backend_words_bytes);
+    require_told(got.error());
     return std::string(name(got.error().code)) + got.error().backend_words;
   }
   require(got->completions.size() == prompts);

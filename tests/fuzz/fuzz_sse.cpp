@@ -1,9 +1,10 @@
 #include <cstdint>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include <evalcore/wire/sse.hpp>
+
+#include "fuzz/require.hpp"
 
 // The same bytes give the same events, whatever the pieces. The first byte says how to cut.
 
@@ -28,6 +29,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   const std::size_t piece = std::size_t{data[0]} % 7 + 1;
-  if (events_of(bytes, bytes.size() + 1) != events_of(bytes, piece)) std::abort();
+  require(events_of(bytes, bytes.size() + 1) == events_of(bytes, piece));
   return 0;
 }

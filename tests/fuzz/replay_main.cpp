@@ -4,12 +4,14 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-// replay FOLDER…: runs a fuzz target over the files of the folders, without libFuzzer, so that what was once
-// found stays found in the ordinary test run. A target that fails aborts.
-// replay --seeds=OUT FOLDER…: also writes each input to the folder OUT, for libFuzzer to start from.
+// replay [--http] [--seeds=OUT] FOLDER…: runs a fuzz target over the files of the folders, without libFuzzer,
+// so that what was once found stays found in the ordinary test run. A target that fails aborts.
+//   --http       feeds recorded exchanges as whole HTTP answers, not as the body alone
+//   --seeds=OUT  also writes each input to the folder OUT, for libFuzzer to start from
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -30,12 +32,17 @@ class replay {
   int written_ = 0;
 };
 
-/// A recorded exchange is fed as its answer alone, the way a decoder meets it.
-std::string answer_of(const std::string& bytes) {
-  const std::size_t response = bytes.find("===== RESPONSE =====");
-  const std::size_t body = response == std::string::npos ? response : bytes.find("\r\n\r\n", response);
-  return body == std::string::npos ? bytes
-                                   : bytes.substr(body + 4, bytes.rfind("\n===== END =====") - body - 4);
+/// A recorded exchange is fed as its answer, the way a decoder meets it.
+std::string answer_of(const std::string& bytes, bool http) {
+  constexpr std::string_view mark = "===== RESPONSE =====\n";
+  const std::size_t response = bytes.find(mark);
+  if (response == std::string::npos) return bytes;
+  const std::size_t head = response + mark.size();
+  const std::size_t end = bytes.rfind("\n===== END =====");
+  const std::size_t body = http ? head : bytes.find("\r\n\r\n", head);
+  if (body == std::string::npos || end < body) return bytes;
+  const std::size_t from = http ? body : body + 4;
+  return bytes.substr(from, end - from);
 }
 
 }  // namespace
@@ -43,8 +50,10 @@ std::string answer_of(const std::string& bytes) {
 int main(int count, char** values) {
   std::vector<std::string> folders(values + 1, values + count);
   std::string seeds;
-  if (!folders.empty() && folders.front().starts_with("--seeds=")) {
-    seeds = folders.front().substr(8);
+  bool http = false;
+  while (!folders.empty() && folders.front().starts_with("--")) {
+    if (folders.front() == "--http") http = true;
+    if (folders.front().starts_with("--seeds=")) seeds = folders.front().substr(8);
     folders.erase(folders.begin());
   }
   replay target(seeds);
@@ -55,7 +64,7 @@ int main(int count, char** values) {
       if (!entry.is_regular_file()) continue;
       std::ifstream file(entry.path(), std::ios::binary);
       const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-      const std::string answer = answer_of(bytes);
+      const std::string answer = answer_of(bytes, http);
       // A target's first byte says how to cut; what libFuzzer found has one already.
       for (const char how : {'\0', '\6'}) target.run(how + answer);
       if (answer == bytes) target.run(bytes);

@@ -116,13 +116,22 @@ void add_texts(std::vector<hostile_answer>& to) {
   reply("not a number", chat("hi", R"({"prompt_tokens":NaN})"));
   stream("not a number in an event", R"({"choices":[],"usage":{"prompt_tokens":NaN}})");
   reply("1e400", chat("hi", R"({"prompt_tokens":1e400})"));
-  reply("bytes that are not UTF-8", chat("h\xFFi", good_usage));
-  stream("bytes that are not UTF-8 in an event",
-         "{\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\xC0\"}}]}");
-  reply("a key twice", R"({"choices":[],)" + chat("hi", good_usage).substr(1));
+  reply("bytes that are not UTF-8 around a text", chat("hi", good_usage) + "\xFF");
+  const auto flagged = [&](std::string name, const std::string& body) {
+    to.push_back({std::move(name), false, {send(json(body))}, std::nullopt});
+  };
+  flagged("bytes that are not UTF-8", chat("h\xFFi", good_usage));
   to.push_back(
-      {"the text twice", false, {send(json(chat(R"(hi","content":"ho)", good_usage)))}, std::nullopt});
-  reply("half a surrogate pair", chat(R"(\ud800)", good_usage));
+      {"bytes that are not UTF-8 in an event",
+       true,
+       {send(stream_head +
+             "data: {\"choices\":[{\"delta\":{\"content\":\"\xC0\"},\"finish_reason\":\"stop\"}]}\n\n"),
+        close()},
+       std::nullopt});
+  flagged("a key twice", R"({"choices":[],)" + chat("hi", good_usage).substr(1));
+  flagged("the text twice", chat(R"(hi","content":"ho)", good_usage));
+  flagged("a key twice far inside", chat("hi", R"({"prompt_tokens":1,"x":[[{"y":1,"y":2}]]})"));
+  flagged("half a surrogate pair", chat(R"(\ud800)", good_usage));
   reply("half a reply", chat("hi", good_usage).substr(0, 60));
   reply("empty", "");
   reply("an HTML page", "<!DOCTYPE html><html><body>Welcome to the hotel's network</body></html>");

@@ -15,7 +15,7 @@ struct hostile_answer {
   std::string name;
   bool streamed = false;  ///< The request asks for a stream.
   script acts;
-  /// Empty: a reply may come of it, since JSON leaves open what is meant.
+  /// Empty: a reply comes of it, which says what was wrong with its bytes.
   std::optional<errc> expected = errc::bad_reply;
 };
 

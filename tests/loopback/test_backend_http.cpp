@@ -50,6 +50,12 @@ std::vector<test::script> generic(std::vector<test::script> rest) {
   return all;
 }
 
+test::script comments_then_silence() {
+  return {test::send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
+                     ": keepalive 1/2\n\n: keepalive 2/2\n\n"),
+          test::stall()};
+}
+
 result<std::unique_ptr<backend::backend>> try_connect(net::loop& loop, const test::fault_server& server,
                                                       const char* dialect, std::string model = {}) {
   backend::http_options how;
@@ -188,6 +194,33 @@ TEST_CASE("a stream that breaks off is no answer") {
   CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::transport);
   // Not the protocol: given up at once, though the server would go on.
   CHECK(test::start(loop, *made, test::user_says("hi")).sink->wait().error().code == errc::bad_reply);
+}
+
+TEST_CASE("a server that lists its model but never answers a chat is a timeout") {
+  net::loop loop;
+  test::fault_server server(generic({{test::stall()}, comments_then_silence()}));
+  backend::http_options how;
+  how.base_url = server.url();
+  how.deadlines.first_byte = 150ms;
+  how.deadlines.idle = 150ms;
+  const auto made = backend::connect_openai_url(loop, how);
+  REQUIRE(made);
+  const auto mute = test::start(loop, **made, test::user_says("hi")).sink->wait();
+  CHECK(mute.error().code == errc::timeout);
+  CHECK(mute.error().at == stage::first_byte);
+  // Comments first, then silence.
+  const auto fell_silent = test::start(loop, **made, test::user_says("hi")).sink->wait();
+  CHECK(fell_silent.error().code == errc::timeout);
+  CHECK(fell_silent.error().at == stage::body);
+}
+
+TEST_CASE("a server that hangs up instead of answering is a transport error") {
+  net::loop loop;
+  test::fault_server server(generic({{test::close()}}));
+  const auto made = connect(loop, server, "generic");
+  const auto outcome = test::start(loop, *made, test::user_says("hi")).sink->wait();
+  CHECK(outcome.error().code == errc::transport);
+  CHECK(outcome.error().message.find("without an answer") != std::string::npos);
 }
 
 TEST_CASE("cancelling closes the socket, says nothing more and ends once") {

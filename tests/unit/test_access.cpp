@@ -87,6 +87,16 @@ TEST_CASE("a key is trimmed, and one that would break the header is refused unse
         "the environment variable EVALCORE_TEST_NO_KEY is to hold the API key but is not set");
 }
 
+TEST_CASE("without a key there is no header for one, and an empty key is refused by its source") {
+  const auto bare = signed_by(*open({}));
+  CHECK(bare.headers.size() == 2);  // Accept, and what the helper adds.
+  const variable empty("EVALCORE_TEST_KEY", " \r\n");
+  backend::credentials from;
+  from.key_env = empty.name;
+  CHECK(refused(from).message ==
+        "the environment variable EVALCORE_TEST_KEY is to hold the API key but is not set");
+}
+
 TEST_CASE("a key travels as a bearer token or as x-api-key, as the API has it or as it is told") {
   const variable key("EVALCORE_TEST_KEY", "sk-abc");
   backend::credentials from;

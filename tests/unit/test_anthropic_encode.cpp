@@ -53,8 +53,8 @@ wire::encoded encode(const chat::request& request, version which = version::v202
 }
 
 /// The text between "messages": and the next member.
-std::string messages_of(const chat::request& request) {
-  const std::string body = encode(request).body;
+std::string messages_of(const chat::request& request, const wire::dialect& ways = anthropic()) {
+  const std::string body = encode(request, version::v2023_06_01, ways).body;
   const std::size_t from = body.find("\"messages\":") + 11;
   return body.substr(from, body.rfind(",\"stream\":") - from);
 }
@@ -106,6 +106,19 @@ TEST_CASE("anthropic: turns of one side are one turn, tool results first") {
         R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"sunny"},)"
         R"({"type":"tool_result","tool_use_id":"c2","content":"no such city","is_error":true},)"
         R"({"type":"text","text":"well?"}]}])");
+}
+
+// In one turn llama.cpp's server would put the text before the results, and join what users said.
+TEST_CASE("anthropic: where the dialect wants turns apart, only results of one turn's calls are joined") {
+  CHECK(
+      messages_of(
+          asking({turn(role::user, "q"), turn(role::user, "r"), calls({{"c1", "f", ""}, {"c2", "g", "{}"}}),
+                  result_of("c1", "sunny"), result_of("c2", "rain"), turn(role::user, "well?")}),
+          *wire::find_dialect("llama-server")) ==
+      R"([{"role":"user","content":"q"},{"role":"user","content":"r"},{"role":"assistant","content":[)"
+      R"({"type":"tool_use","id":"c1","name":"f","input":{}},{"type":"tool_use","id":"c2","name":"g","input":{}}]},)"
+      R"({"role":"user","content":[{"type":"tool_result","tool_use_id":"c1","content":"sunny"},)"
+      R"({"type":"tool_result","tool_use_id":"c2","content":"rain"}]},{"role":"user","content":"well?"}])");
 }
 
 TEST_CASE("anthropic: calls and results that cannot be told are refused") {

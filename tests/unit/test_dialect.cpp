@@ -65,6 +65,15 @@ TEST_CASE("prompt logprobs are known of the servers that return them") {
   CHECK(scoring == std::set<std::string_view>{"posttrainllm", "vllm", "sglang"});
 }
 
+TEST_CASE("the Responses API is left alone where a server has none, or one that hides a cut answer") {
+  std::set<std::string_view> without;
+  for (const auto& one : wire::dialects()) {
+    if (one.responses == wire::trait::no) without.insert(one.name);
+  }
+  CHECK(without == std::set<std::string_view>{"posttrainllm", "mlx-server", "llama-server", "abstractcore",
+                                              "anthropic"});
+}
+
 TEST_CASE("a server's own words are understood behind any gateway") {
   struct words {
     const char* type;

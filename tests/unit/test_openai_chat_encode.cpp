@@ -50,7 +50,9 @@ TEST_CASE("every parameter has its place") {
       R"("max_tokens":32,"temperature":0.0,"top_p":0.95,"seed":-1,"stop":["\n","\"end\""],"stream":false})");
 }
 
-TEST_CASE("a tool's schema and a call's arguments reach the backend byte for byte") {
+TEST_CASE(
+    "a tool's schema and a call's arguments reach the backend byte for byte, no arguments as an empty "
+    "object") {
   chat::request request;
   // Blanks, key order and 1.0 would not survive being parsed and printed.
   request.tools = {{"f", "does f", R"({ "type":"object",  "properties": {"b":{"minimum":1.0},"a":{}} })"},
@@ -63,7 +65,7 @@ TEST_CASE("a tool's schema and a call's arguments reach the backend byte for byt
   CHECK(encode(request) ==
         R"({"messages":[{"role":"assistant","content":"","tool_calls":[)"
         R"({"id":"c1","type":"function","function":{"name":"f","arguments":"{\"b\": 1.0,\"a\":\"x\"}"}},)"
-        R"({"type":"function","function":{"name":"g","arguments":""}}]},)"
+        R"({"type":"function","function":{"name":"g","arguments":"{}"}}]},)"
         R"({"role":"tool","content":"done","tool_call_id":"c1"}],)"
         R"("tools":[{"type":"function","function":{"name":"f","description":"does f",)"
         R"("parameters":{ "type":"object",  "properties": {"b":{"minimum":1.0},"a":{}} }}},)"

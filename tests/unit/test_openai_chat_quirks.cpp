@@ -1,55 +1,14 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
-#include <evalcore/wire/openai_chat.hpp>
+#include "unit/chat_bytes.hpp"
 
 using namespace evalcore;
+using namespace evalcore::test;
 
 // Each case is a habit of some server in the field, reduced to the bytes that matter.
-
-namespace {
-
-const wire::dialect& generic() { return *wire::find_dialect("generic"); }
-
-result<chat::reply> whole(std::string_view body) { return wire::decode_openai_chat(body, generic()); }
-
-result<chat::reply> read_stream(std::string_view bytes, std::string_view dialect = "generic") {
-  wire::openai_chat_stream decoder(*wire::find_dialect(dialect));
-  if (auto made = decoder.feed(bytes); !made) return std::move(made).error();
-  return decoder.take();
-}
-
-std::string event(std::string_view data) { return "data: " + std::string(data) + "\n\n"; }
-
-std::string chunk(std::string_view delta, std::string_view finish = "null") {
-  return event(R"({"choices":[{"index":0,"delta":)" + std::string(delta) + R"(,"finish_reason":)" +
-               std::string(finish) + "}]}");
-}
-
-constexpr std::string_view done = "data: [DONE]\n\n";
-
-using call_list = std::vector<std::vector<std::string>>;
-
-/// The calls that these elements of `tool_calls`, one a delta, add up to: id, name, arguments.
-call_list calls_of(const std::vector<std::string>& fragments) {
-  std::string bytes;
-  for (const auto& one : fragments) bytes += chunk(R"({"tool_calls":[)" + one + "]}");
-  const auto got = read_stream(bytes + chunk("{}", R"("tool_calls")") + std::string(done));
-  REQUIRE(got);
-  call_list list;
-  for (const auto& call : got->calls) list.push_back({call.id, call.name, call.arguments});
-  return list;
-}
-
-errc code_of(const result<chat::reply>& got) {
-  REQUIRE_FALSE(got);
-  return got.error().code;
-}
-
-}  // namespace
 
 TEST_CASE("streamed calls are put together however they are addressed") {
   SUBCASE("by the book: two calls, interleaved") {

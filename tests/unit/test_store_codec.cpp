@@ -10,7 +10,7 @@ TEST_CASE("a stored reply keeps every field") {
   chat::reply reply;
   reply.text = "a";
   reply.reasoning = "b";
-  reply.thinking = {{.text = "b", .signature = "c2ln"}, {.redacted = "ZGF0YQ=="}};
+  reply.thinking = {{.text = "b", .signature = "c2ln", .id = "rs_1"}, {.redacted = "ZGF0YQ=="}};
   reply.calls = {{"c1", "f", "{\"x\": 1.0}"}};
   reply.finish = chat::finish_reason::content_filter;
   reply.finish_raw = "refusal";
@@ -25,6 +25,7 @@ TEST_CASE("a stored reply keeps every field") {
   token.top.push_back({.token = "x", .bytes = std::string(), .logprob = -1e-9});
   reply.logprobs = {token, {}};
   reply.dropped = {"seed"};
+  reply.damage = {.duplicate_key = true, .lone_surrogate = true};
 
   const auto read = run::decode_reply(run::encode_reply(reply));
   REQUIRE(read);
@@ -33,6 +34,7 @@ TEST_CASE("a stored reply keeps every field") {
   REQUIRE(read->thinking.size() == 2);
   CHECK(read->thinking[0].text == "b");
   CHECK(read->thinking[0].signature == "c2ln");
+  CHECK(read->thinking[0].id == "rs_1");
   CHECK(read->thinking[1].redacted == "ZGF0YQ==");
   REQUIRE(read->calls.size() == 1);
   CHECK(read->calls[0].arguments == "{\"x\": 1.0}");
@@ -51,6 +53,7 @@ TEST_CASE("a stored reply keeps every field") {
   CHECK_FALSE(read->logprobs[1].logprob);
   CHECK_FALSE(read->logprobs[1].bytes);
   CHECK(read->dropped == std::vector<std::string>{"seed"});
+  CHECK(read->damage == reply.damage);
 }
 
 TEST_CASE("a reply that an earlier version stored still reads, and is written as it was") {
@@ -60,6 +63,7 @@ TEST_CASE("a reply that an earlier version stored still reads, and is written as
   const auto read = run::decode_reply(row);
   REQUIRE(read);
   CHECK(read->logprobs.empty());
+  CHECK(read->damage == chat::json_damage{});
   CHECK(run::encode_reply(*read) == row);
 }
 

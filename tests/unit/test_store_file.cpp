@@ -75,6 +75,20 @@ void execute(const std::string& path, const std::string& sql) {
   sqlite3_close(database);
 }
 
+/// The first column of each row, with a blank behind it.
+std::string texts(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  REQUIRE(sqlite3_open(path.c_str(), &database) == SQLITE_OK);
+  std::string all;
+  const auto add = [](void* into, int, char** row, char**) {
+    *static_cast<std::string*>(into) += std::string(row[0]) + " ";
+    return 0;
+  };
+  REQUIRE(sqlite3_exec(database, sql.c_str(), add, &all, nullptr) == SQLITE_OK);
+  sqlite3_close(database);
+  return all;
+}
+
 /// A store with one reply, closed.
 std::string store_with_reply(const temporary_folder& folder) {
   const auto path = folder / "run.db";
@@ -138,11 +152,31 @@ TEST_CASE("a file that is no store is refused and left as it was") {
 TEST_CASE("a store of a newer evalcore is refused") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "PRAGMA user_version = 2");
+  execute(path, "PRAGMA user_version = 3");
   CHECK(outcome(path) ==
         "storage: store " + path +
-            " has schema 2, this evalcore knows 1; use the evalcore that wrote it or another "
+            " has schema 3, this evalcore knows 2; use the evalcore that wrote it or another "
             "--store");
+}
+
+TEST_CASE("a store of the first schema is brought up to date and keeps what it has") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  // What sets the first schema apart.
+  execute(path, "ALTER TABLE runs DROP COLUMN probe; PRAGMA user_version = 1");
+  {
+    auto store = run::store::open(path);
+    REQUIRE(store);
+    const auto kept = store->find(sample_item("a"));
+    REQUIRE(kept);
+    REQUIRE(kept->has_value());
+    CHECK((*kept)->reply.text == "the answer is forty-two");
+    auto next = sample_run("R2");
+    next.probe_json = R"({"depth":"facts"})";
+    CHECK(store->begin_run(next));
+  }
+  CHECK(texts(path, "SELECT probe FROM runs ORDER BY run_id") == R"({} {"depth":"facts"} )");
+  CHECK(texts(path, "PRAGMA user_version") == "2 ");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

@@ -3,37 +3,9 @@
 #include <string>
 #include <utility>
 
-#include <evalcore/run/suite.hpp>
-
-#include "unit/temporary_folder.hpp"
+#include "unit/suite_lines.hpp"
 
 using namespace evalcore;
-
-namespace {
-
-run::item item_of(const std::string& line) {
-  const test::temporary_folder folder;
-  const auto suite = run::suite::open(folder.write("suite.jsonl", line + "\n"));
-  REQUIRE_MESSAGE(suite, (suite ? "" : suite.error().message));
-  auto one = suite->get(0);
-  REQUIRE(one);
-  return *std::move(one);
-}
-
-/// What is wrong with a line, without the path in front.
-std::string complaint(const std::string& line) {
-  const test::temporary_folder folder;
-  const auto path =
-      folder.write("suite.jsonl", "{\"id\":\"ok\",\"prompt\":\"?\",\"target\":1}\n" + line + "\n");
-  const auto suite = run::suite::open(path);
-  if (suite) return "accepted";
-  CHECK(suite.error().code == errc::bad_suite);
-  const std::string where = path + ":2: ";
-  CHECK(suite.error().message.starts_with(where));
-  return suite.error().message.substr(where.size());
-}
-
-}  // namespace
 
 TEST_CASE("a conversation with images, calls and their answers keeps every part") {
   const auto one =
@@ -134,7 +106,8 @@ TEST_CASE("a line that is no item says what is wrong with it") {
        "tools[0]: \"parameters\" is not an object"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"max_token":3}})",
        "params has \"max_token\", which is not supported; known are temperature, top_p, max_tokens, seed, "
-       "stop"},
+       "stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "
+       "reasoning_effort"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"max_tokens":0}})",
        "params: \"max_tokens\" is not a whole number of 1 or more"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"temperature":-1}})",

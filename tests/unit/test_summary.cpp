@@ -37,6 +37,13 @@ TEST_CASE("a missing item never flatters a score") {
   CHECK_FALSE(run::summary().score());
 }
 
+TEST_CASE("what is known of the backend is named") {
+  auto of = ten_items();
+  of.probe.findings = {{"stop", backend::ability::yes, "why"}, {"seed", backend::ability::unknown, "why"}};
+  CHECK(json::to_text(*as_json(of).find("probe")) ==
+        R"({"depth":"facts","findings":{"stop":"yes","seed":"unknown"}})");
+}
+
 TEST_CASE("one row for each metric of each category, missing items wrong") {
   auto of = ten_items();
   of.metrics.push_back({"", "exact_match", 2, 2, 1.0});

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include <evalcore/base/clock.hpp>
+#include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
+#include <evalcore/chat/loglikelihood.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 
@@ -51,6 +53,20 @@ struct capabilities {
   ability share_prefix = ability::unknown;   ///< share_prefix() copies one slot's cache to others.
   ability tools = ability::unknown;          ///< Declared tools reach the model.
   ability cached_tokens = ability::unknown;  ///< Replies say how many prompt tokens were cached.
+  /// loglikelihood() works; `unknown`: check_prompt_logprobs() finds out.
+  ability prompt_logprobs = ability::unknown;
+};
+
+/// A model as a server lists it.
+struct listed_model {
+  std::string id;
+  std::optional<std::uint64_t> context;  ///< Tokens, where the server tells.
+};
+
+/// A server's answer as it came, whatever its status; what opens the endpoint is taken out of it.
+struct raw_answer {
+  int status = 0;
+  std::string body;
 };
 
 /// Where one request reports. All calls come on the loop; exactly one on_end, after which there are none.
@@ -92,6 +108,22 @@ class backend {
                             std::function<void(result<void>)> done);
   /// Whether declared tools change what the model sees: true, false (dropped silently), or an error.
   virtual void check_tools(const std::vector<chat::tool>& tools, std::function<void(result<bool>)> done);
+
+  /// How likely the model finds a continuation. A server may ignore what it is asked and answer all the same,
+  /// so nothing is scored before check_prompt_logprobs() was passed, which the first call sees to.
+  /// Errors: unsupported with the reason; those of chat::read_loglikelihood().
+  virtual void loglikelihood(const chat::loglikelihood_request& request,
+                             std::function<void(result<chat::loglikelihood>)> done);
+  /// Whether the backend returns the logprobs of all tokens of a prompt: two short requests the first time,
+  /// none after that. Errors: unsupported with what it returns instead.
+  virtual void check_prompt_logprobs(std::function<void(result<void>)> done);
+
+  /// What the server offers. Errors: unsupported (there is no server), bad_reply.
+  virtual void list_models(std::function<void(result<std::vector<listed_model>>)> done);
+  /// Sends a chat request for one whole answer with more members in its body, such as `n`, and gives the
+  /// answer as it came. Errors: unsupported unless the server is spoken to in OpenAI's chat completions.
+  virtual void ask(const chat::request& request, const json::object& more,
+                   std::function<void(result<raw_answer>)> done);
 };
 
 }  // namespace evalcore::backend

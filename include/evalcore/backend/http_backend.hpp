@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -15,6 +16,12 @@
 
 namespace evalcore::backend {
 
+/// Which of OpenAI's APIs a server is asked through.
+enum class openai_api : std::uint8_t {
+  chat,       ///< /v1/chat/completions
+  responses,  ///< /v1/responses
+};
+
 struct http_options {
   std::string base_url;                 ///< With or without /v1, for example http://127.0.0.1:8080/v1.
   std::string model;                    ///< Empty: the only one that the server lists.
@@ -23,14 +30,17 @@ struct http_options {
   net::tls_options tls;                 ///< For an https URL.
   credentials opens;
   bool stream = true;  ///< Ask for streamed answers, which is what makes a first token visible.
+  /// OpenAI's APIs only.
+  openai_api api = openai_api::chat;
   /// Anthropic's API only.
   wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
 };
 
-/// A server that is running already and speaks OpenAI's chat completions. Returns when it answered that it
+/// A server that is running already and speaks one of OpenAI's APIs. Returns when it answered that it
 /// is ready and, where it can tell, what it runs.
 ///
-/// Errors: invalid_argument (the URL, the credentials, no model named among several), not_found (the key's
+/// Errors: invalid_argument (the URL, the credentials, no model named among several, the Responses API of a
+/// server that has no usable one by its dialect), not_found (the key's
 /// file or command), transport, timeout, auth, overloaded (still loading), cancelled (`stop`), bad_reply.
 /// Threads: call from any but the loop, it blocks; destroy on any, before the loop.
 [[nodiscard]] result<std::unique_ptr<backend>> connect_openai_url(net::loop& owner, const http_options& how,

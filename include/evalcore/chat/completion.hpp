@@ -55,6 +55,7 @@ struct completion_reply {
   chat::usage usage;  ///< Of all prompts together; absent where the backend counts only one of several.
   chat::timing timing;
   std::vector<std::string> dropped;  ///< Fields of the request that the backend cannot honour.
+  json_damage damage;
 };
 
 /// The tokens of each prompt, without what was generated after it: views into `reply`, which must outlive

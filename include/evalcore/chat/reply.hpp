@@ -42,6 +42,16 @@ struct timing {
   std::optional<duration> total;
 };
 
+/// What was wrong in the JSON of an answer where a rule settles how it reads. The answer stands; its server
+/// deserves a look.
+struct json_damage {
+  bool duplicate_key = false;   ///< A key stood twice in one object; the last one counted.
+  bool invalid_utf8 = false;    ///< Bytes that are no UTF-8 were read as U+FFFD.
+  bool lone_surrogate = false;  ///< Half of a surrogate pair was read as U+FFFD.
+
+  friend bool operator==(const json_damage&, const json_damage&) = default;
+};
+
 /// A whole answer. Ending by length is an answer, not an error.
 struct reply {
   std::string text;
@@ -58,6 +68,7 @@ struct reply {
   std::vector<token_logprob> logprobs;  ///< Of the tokens of `text`; empty: not asked for, or not given.
   /// Fields of the request that the backend cannot honour, by their names in OpenAI's API.
   std::vector<std::string> dropped;
+  json_damage damage;
 };
 
 }  // namespace evalcore::chat

@@ -27,11 +27,13 @@ struct tool {
 };
 
 /// A piece of reasoning that its server wants back unchanged: Anthropic's API checks the signature, and
-/// hands out some reasoning only as data that nobody else can read.
+/// hands out some reasoning only as data that nobody else can read. OpenAI's Responses API names each piece,
+/// and the signature is its encrypted content.
 struct thinking_block {
   std::string text;
   std::string signature;  ///< Empty where a server does not sign.
   std::string redacted;   ///< The data of a redacted block; such a block has nothing else.
+  std::string id = {};    ///< Empty where a server gives no names.
 };
 
 /// One turn. Text and images stand in the order text first.

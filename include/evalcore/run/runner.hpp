@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/options.hpp>
@@ -26,6 +27,8 @@ struct run_options {
   std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
   std::string task;                  ///< Empty: the suite's.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
+  /// For the store and the summary; absent: what is known without asking.
+  std::optional<backend::probe_report> probe;
 };
 
 /// Where a run stands. Waiting items are neither done nor running.

@@ -37,6 +37,7 @@ struct run_record {
   std::string options_json;                     ///< As given, without secrets.
   std::string plan_json;
   std::int64_t started_unix_ms = 0;
+  std::string probe_json = "{}";  ///< What is known of the backend: backend::to_json() of its probe_report.
 };
 
 struct attempt_record {

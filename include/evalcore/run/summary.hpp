@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/pool/pool.hpp>
 #include <evalcore/run/rows.hpp>
 
@@ -34,6 +35,7 @@ struct summary {
   std::string suite_hash;
   std::string task;
   backend::info backend;
+  backend::probe_report probe;    ///< The store has it with the evidence.
   std::string order;              ///< "prefix" or "suite".
   std::string tools;              ///< "native", "text"; "none" when the suite declares none.
   std::uint32_t concurrency = 0;  ///< Requests in flight at most, at each endpoint.

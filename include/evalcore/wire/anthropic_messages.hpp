@@ -30,8 +30,9 @@ inline constexpr std::uint32_t anthropic_default_max_tokens = 4096;
 
 /// The body of POST /v1/messages. The same request gives the same bytes every time. Leading system turns
 /// become `system`, joined by an empty line; turns of one side that follow each other become one turn, tool
-/// results first; reasoning is sent only as the thinking blocks it came in. At most four cache breakpoints
-/// are sent: those after the tools and the system turns, and the last ones after messages.
+/// results first, unless the dialect wants them apart; reasoning is sent only as the thinking blocks it came
+/// in. At most four cache breakpoints are sent: those after the tools and the system turns, and the last ones
+/// after messages.
 ///
 /// Errors: unsupported for what the format has no place for and the answer depends on (n, system turns
 /// further on, a temperature above 1, a stop string of white space, images outside of user and tool turns,

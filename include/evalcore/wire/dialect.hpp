@@ -87,12 +87,17 @@ struct dialect {
   trait logprobs = trait::unknown;         ///< Chat: logprobs of the generated tokens.
   bool logprobs_flag = false;              ///< `logprobs` is true or false there, also for completions.
   trait images = trait::unknown;           ///< Image parts reach the model.
+  trait responses = trait::unknown;        ///< OpenAI's Responses API can be used for evaluations.
   trait prompt_logprobs = trait::unknown;  ///< Completions: `echo` with `logprobs` scores the whole prompt.
+  bool paid = false;                       ///< Its requests cost money.
   std::string_view determinism = {};  ///< The server's own switch to answers that batching does not change.
 
   /// The same at /v1/messages, by the chat route's names; "tool_choice.none" and "tool_choice.name" are those
   /// two forms of the field alone.
   std::span<const std::string_view> messages_ignores = {};
+  /// At /v1/messages turns of one side stay apart: joined, they would be another prompt than those of the
+  /// chat route, with a user's text in front of the tool results.
+  bool messages_apart = false;
   std::string_view max_tokens_field = "max_tokens";  ///< Or "max_completion_tokens".
   bool cache_key = false;                            ///< `prompt_cache_key` in the request.
   bool cache_salt = false;                           ///< `cache_salt` in the request.
@@ -110,8 +115,9 @@ struct dialect {
   // How its answers read.
   std::string_view cached_tokens = {};  ///< Where they stand, as a JSON pointer; empty: nowhere known.
   trait reports_cached_tokens = trait::unknown;  ///< `yes`: always, `no`: never, else if it was started so.
-  std::string_view reasoning = {};               ///< The member that holds it; empty: unknown.
-  bool think_text_in_content = false;            ///< It leaves `<think>` text in the content.
+  std::uint32_t cached_minimum = 64;   ///< Tokens that a prefix must have before any of it counts as cached.
+  std::string_view reasoning = {};     ///< The member that holds it; empty: unknown.
+  bool think_text_in_content = false;  ///< It leaves `<think>` text in the content.
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
   bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.

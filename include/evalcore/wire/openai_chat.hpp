@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <evalcore/base/limits.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
@@ -37,7 +38,8 @@ namespace evalcore::wire {
 /// the reply once the stream ended. One thread at a time; movable.
 class openai_chat_stream {
  public:
-  explicit openai_chat_stream(const dialect& ways);
+  /// `line_limit`: bytes of one line of the stream, and of one event.
+  explicit openai_chat_stream(const dialect& ways, std::uint64_t line_limit = limits::sse_line_bytes);
   ~openai_chat_stream();
   openai_chat_stream(openai_chat_stream&&) noexcept;
   openai_chat_stream& operator=(openai_chat_stream&&) noexcept;

@@ -1,0 +1,229 @@
+#include <evalcore/backend/probe.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "backend/probe_judges.hpp"
+
+namespace evalcore::backend {
+namespace {
+
+/// Failures to reach anybody, one after the other, after which nobody is asked again.
+constexpr int patience = 2;
+
+/// Where the answers to one batch of questions come together.
+struct meeting {
+  explicit meeting(std::size_t questions) : answers(questions), open(questions) {}
+
+  void give(std::size_t which, answer what) {
+    const std::lock_guard lock(guarded);
+    if (answers[which]) return;
+    answers[which] = std::move(what);
+    --open;
+    changed.notify_all();
+  }
+
+  std::mutex guarded;
+  std::condition_variable_any changed;
+  std::vector<std::optional<answer>> answers;
+  std::size_t open;
+};
+
+class reply_sink final : public sink {
+ public:
+  explicit reply_sink(std::function<void(answer)> done) : done_(std::move(done)) {}
+  void on_end(result<chat::reply> outcome) override {
+    if (outcome) {
+      done_(answer(*std::move(outcome)));
+    } else {
+      done_(std::move(outcome).error());
+    }
+  }
+
+ private:
+  std::function<void(answer)> done_;
+};
+
+template <class T>
+std::function<void(result<T>)> as_answer(std::function<void(answer)> done) {
+  return [done = std::move(done)](result<T> outcome) {
+    if (!outcome) return done(std::move(outcome).error());
+    if constexpr (std::is_void_v<T>) {
+      done(answer(std::monostate()));
+    } else {
+      done(answer(*std::move(outcome)));
+    }
+  };
+}
+
+/// On the loop. Gives the ticket of a chat request.
+std::optional<ticket> send(backend& to, const question& one, std::function<void(answer)> done) {
+  switch (one.how) {
+    case question::kind::chat:
+      return to.start(one.request, std::make_shared<reply_sink>(std::move(done)));
+    case question::kind::two_answers:
+      to.ask(one.request, {{"n", 2}}, as_answer<raw_answer>(std::move(done)));
+      break;
+    case question::kind::models:
+      to.list_models(as_answer<std::vector<listed_model>>(std::move(done)));
+      break;
+    case question::kind::tools:
+      to.check_tools({probe_tool()}, as_answer<bool>(std::move(done)));
+      break;
+    case question::kind::prompt_logprobs:
+      to.check_prompt_logprobs(as_answer<void>(std::move(done)));
+      break;
+  }
+  return std::nullopt;
+}
+
+class prober {
+ public:
+  prober(net::loop& owner, backend& of, const probe_options& how, std::stop_token stop)
+      : loop_(owner), backend_(of), how_(how), stop_(std::move(stop)), state_{dialect_of(of), facts_of(of)} {}
+
+  result<probe_report> run() {
+    auto& report = state_.report;
+    report.depth = state_.ways.paid ? probe_depth::cheap : probe_depth::full;
+    report.findings.clear();
+    for (const auto& one : checks()) {
+      auto judged = make(one);
+      if (!judged) return std::move(judged).error();
+      report.findings.push_back({std::string(one.name), judged->found, std::move(judged->evidence)});
+      if (one.name == "chat" && !state_.plain) report.alive = false;
+    }
+    return std::move(report);
+  }
+
+  static const wire::dialect& dialect_of(const backend& of) {
+    const auto* ways = wire::find_dialect(of.about().dialect);
+    return ways == nullptr ? wire::dialects().front() : *ways;
+  }
+
+ private:
+  result<verdict> make(const check& one) {
+    if (!state_.report.alive) return verdict{ability::unknown, "not asked: it gives no answers"};
+    if (state_.ways.paid && !one.paid_too) {
+      return verdict{ability::unknown, "not asked: requests to this kind of server are paid for"};
+    }
+    auto asked = one.ask(state_);
+    if (auto* known = std::get_if<verdict>(&asked)) return std::move(*known);
+    const auto& questions = std::get<std::vector<question>>(asked);
+    if (how_.note && !questions.empty()) how_.note("probing: " + std::string(one.name));
+    std::vector<answer> answers;
+    for (std::size_t at = 0; at < questions.size();) {
+      const auto size = one.together ? questions.size() : 1;
+      auto batch = exchange(std::span(questions).subspan(at, size));
+      if (stop_.stop_requested()) {
+        return fail(errc::cancelled, stage::start, "interrupted while probing " + backend_.about().selector);
+      }
+      std::ranges::move(batch, std::back_inserter(answers));
+      at += size;
+    }
+    return one.judge(state_, answers);
+  }
+
+  std::vector<answer> exchange(std::span<const question> questions) {
+    const auto held = std::make_shared<meeting>(questions.size());
+    std::vector<ticket> tickets;
+    loop_.run_and_wait([&] {
+      for (std::size_t i = 0; i < questions.size(); ++i) {
+        const auto sent =
+            send(backend_, questions[i], [held, i](answer what) { held->give(i, std::move(what)); });
+        if (sent) tickets.push_back(*sent);
+      }
+    });
+    state_.report.questions += static_cast<std::uint32_t>(questions.size());
+    std::unique_lock lock(held->guarded);
+    const bool all = held->changed.wait_for(lock, stop_, how_.each, [&] { return held->open == 0; });
+    lock.unlock();
+    if (!all) {
+      loop_.run_and_wait([&] {
+        for (const auto one : tickets) backend_.cancel(one);
+      });
+    }
+    lock.lock();
+    std::vector<answer> answers;
+    for (auto& one : held->answers) answers.push_back(one ? *std::move(one) : too_late());
+    for (const auto& one : answers) note_health(one);
+    return answers;
+  }
+
+  [[nodiscard]] error too_late() const {
+    return fail(errc::timeout, stage::body,
+                "no answer within " + std::to_string(how_.each.count() / 1000) + " s");
+  }
+
+  void note_health(const answer& one) {
+    failures_ = !one && nobody_there(one.error()) ? failures_ + 1 : 0;
+    if (failures_ >= patience) state_.report.alive = false;
+  }
+
+  net::loop& loop_;
+  backend& backend_;
+  const probe_options& how_;
+  std::stop_token stop_;
+  probe_state state_;
+  int failures_ = 0;
+};
+
+}  // namespace
+
+std::string_view name(ability what) noexcept {
+  return what == ability::yes ? "yes" : what == ability::no ? "no" : "unknown";
+}
+
+std::string_view name(probe_depth depth) noexcept {
+  return depth == probe_depth::full ? "full" : depth == probe_depth::cheap ? "cheap" : "facts";
+}
+
+const finding* probe_report::find(std::string_view wanted) const noexcept {
+  const auto at = std::ranges::find(findings, wanted, &finding::name);
+  return at == findings.end() ? nullptr : &*at;
+}
+
+probe_report facts_of(const backend& of) {
+  const auto& ways = prober::dialect_of(of);
+  probe_report report;
+  report.about = of.about();
+  for (const auto& one : checks()) {
+    auto known = known_of(ways, one.name).value_or(verdict{ability::unknown, "not asked"});
+    report.findings.push_back({std::string(one.name), known.found, std::move(known.evidence)});
+  }
+  return report;
+}
+
+result<probe_report> probe(net::loop& owner, backend& of, const probe_options& how,
+                           const std::stop_token& stop) {
+  return prober(owner, of, how, stop).run();
+}
+
+json::value to_json(const probe_report& report) {
+  const auto number = [](const auto& of) { return of ? json::value(std::uint64_t{*of}) : json::value(); };
+  json::array models;
+  for (const auto& id : report.models) models.emplace_back(id);
+  json::object findings;
+  for (const auto& one : report.findings) {
+    findings.emplace_back(one.name, json::object{{"answer", name(one.answer)}, {"evidence", one.evidence}});
+  }
+  const auto& about = report.about;
+  json::object identity;
+  for (const auto& [key, value] : about.identity) identity.emplace_back(key, value);
+  return json::object{{"depth", name(report.depth)},
+                      {"alive", report.alive},
+                      {"questions", std::uint64_t{report.questions}},
+                      {"selector", about.selector},
+                      {"dialect", about.dialect},
+                      {"model", about.model},
+                      {"identity", std::move(identity)},
+                      {"slots", number(about.slots)},
+                      {"context_per_slot", number(about.context_per_slot)},
+                      {"models", std::move(models)},
+                      {"findings", std::move(findings)}};
+}
+
+}  // namespace evalcore::backend

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <evalcore/backend/probe.hpp>
+#include <evalcore/wire/dialect.hpp>
+
+/// What a probe asks and what the answers prove, without any I/O.
+namespace evalcore::backend {
+
+/// One request of a probe.
+struct question {
+  enum class kind : std::uint8_t {
+    chat,             ///< `request`, as a run would send it. Answer: chat::reply.
+    two_answers,      ///< The same for n = 2, as it comes. Answer: raw_answer.
+    models,           ///< Answer: the list.
+    tools,            ///< check_tools(). Answer: bool.
+    prompt_logprobs,  ///< check_prompt_logprobs(). Answer: std::monostate.
+  };
+  kind how = kind::chat;
+  chat::request request = {};
+};
+
+using answer = result<std::variant<std::monostate, chat::reply, raw_answer, std::vector<listed_model>, bool>>;
+
+struct verdict {
+  ability found = ability::unknown;
+  std::string evidence;
+};
+
+/// What is known so far.
+struct probe_state {
+  const wire::dialect& ways;
+  probe_report report;
+  std::optional<chat::reply> plain;   ///< The answer to a plain greedy request; absent: there is none.
+  std::optional<answer> again;        ///< The same once more.
+  std::optional<chat::reply> scored;  ///< The same with logprobs.
+  std::optional<std::string> whole;   ///< The body of an answer that was not streamed.
+};
+
+/// One check; its finding has its name.
+struct check {
+  std::string_view name;
+  bool paid_too = false;  ///< Also asked where requests are paid for.
+  bool together = false;  ///< The questions go out side by side, else one after the other.
+  /// Either the questions or, where it needs none or must not be asked, the verdict.
+  std::variant<std::vector<question>, verdict> (*ask)(const probe_state&);
+  /// As many answers as there were questions.
+  verdict (*judge)(probe_state&, std::span<const answer>);
+};
+
+/// All of them, in the order in which they are made.
+[[nodiscard]] std::span<const check> checks() noexcept;
+
+}  // namespace evalcore::backend

@@ -1,0 +1,172 @@
+#include "wire/json_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/limits.hpp>
+
+#include "base/utf8.hpp"
+
+namespace evalcore::wire {
+namespace {
+
+/// Keys of objects up to this size are compared one by one, those of larger ones sorted.
+constexpr std::size_t few_members = 16;
+
+using member_list = std::vector<std::pair<std::string_view, element>>;
+
+/// The members of an object in their order, of equal keys the last.
+member_list last_members(const simdjson::dom::object& from) {
+  member_list all;
+  for (auto one = from.begin(); one != from.end(); ++one) all.emplace_back(one.key(), one.value());
+  std::vector<std::size_t> order(all.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t at) { return std::pair(all[at].first, at); });
+  std::vector<bool> stays(all.size(), true);
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (all[order[i - 1]].first == all[order[i]].first) stays[order[i - 1]] = false;
+  }
+  member_list last;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (stays[i]) last.push_back(all[i]);
+  }
+  return last;
+}
+
+bool repeats_a_key_itself(const simdjson::dom::object& from) {
+  if (from.size() > few_members) return last_members(from).size() < from.size();
+  std::array<std::string_view, few_members> keys;
+  auto* end = keys.begin();
+  for (auto one = from.begin(), last = from.end(); one != last; ++one) {
+    const auto key = one.key();
+    if (std::find(keys.begin(), end, key) != end) return true;
+    *end++ = key;
+  }
+  return false;
+}
+
+// The parser's depth limit bounds the recursion.
+bool repeats_a_key(const element& from) {  // NOLINT(misc-no-recursion)
+  if (from.is_array()) {
+    const auto elements = from.get_array().value_unsafe();
+    return std::any_of(elements.begin(), elements.end(),
+                       [](const element& one) { return repeats_a_key(one); });
+  }
+  if (!from.is_object()) return false;
+  const auto members = from.get_object().value_unsafe();
+  if (repeats_a_key_itself(members)) return true;
+  for (auto one = members.begin(), last = members.end(); one != last; ++one) {
+    if (repeats_a_key(one.value())) return true;
+  }
+  return false;
+}
+
+void append_with_last_members(std::string& out, const element& from) {  // NOLINT(misc-no-recursion)
+  const char* between = "";
+  if (from.is_array()) {
+    out += '[';
+    const auto elements = from.get_array().value_unsafe();
+    for (const element one : elements) {
+      out += std::exchange(between, ",");
+      append_with_last_members(out, one);
+    }
+    out += ']';
+  } else if (from.is_object()) {
+    out += '{';
+    for (const auto& [key, one] : last_members(from.get_object().value_unsafe())) {
+      out += std::exchange(between, ",");
+      json::append_quoted(out, key);
+      out += ':';
+      append_with_last_members(out, one);
+    }
+    out += '}';
+  } else {
+    out += simdjson::minify(from);
+  }
+}
+
+/// The UTF-16 unit that `text` begins to write, as \uXXXX; nullopt if it does not.
+std::optional<std::uint32_t> escaped_unit(std::string_view text) {
+  constexpr std::size_t length = 6;
+  if (text.size() < length || !text.starts_with("\\u")) return std::nullopt;
+  std::uint32_t unit = 0;
+  const auto* end = text.data() + length;
+  const auto [stop, wrong] = std::from_chars(text.data() + 2, end, unit, 16);
+  return wrong == std::errc() && stop == end ? std::optional(unit) : std::nullopt;
+}
+
+/// The JSON text with \ufffd for each escaped half of a surrogate pair that lacks the other half.
+std::string replace_lone_surrogates(std::string_view text) {
+  constexpr std::size_t length = 6;
+  const auto half = [](std::optional<std::uint32_t> unit) { return unit ? *unit >> 10U : 0; };
+  constexpr std::uint32_t high = 0xD800 >> 10U;
+  constexpr std::uint32_t low = 0xDC00 >> 10U;
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    std::size_t taken = std::min(text.find('\\'), text.size());
+    out += text.substr(0, taken);
+    text.remove_prefix(taken);
+    const auto which = half(escaped_unit(text));
+    if (which == high && half(escaped_unit(text.substr(length))) == low) {
+      taken = 2 * length;
+      out += text.substr(0, taken);
+    } else if (which == high || which == low) {
+      taken = length;
+      out += "\\ufffd";
+    } else {
+      taken = std::min<std::size_t>(text.size(), 2);
+      out += text.substr(0, taken);
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
+}  // namespace
+
+simdjson::error_code json_reader::parse(std::string_view text, element& root) {
+  if (text.empty()) return simdjson::EMPTY;  // simdjson copies from a null pointer then.
+  if (text.size() > parser_.capacity()) {
+    if (const auto failure = parser_.allocate(text.size(), limits::json_depth)) return failure;
+  }
+  return parser_.parse(text.data(), text.size()).get(root);
+}
+
+std::optional<element> json_reader::read(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  element root;
+  chat::json_damage found;
+  std::string mended;
+  auto failure = parse(text, root);
+  // simdjson looks at the characters of the whole text first, at the escapes later.
+  if (failure == simdjson::UTF8_ERROR) {
+    found.invalid_utf8 = true;
+    mended = replace_invalid_utf8(text);
+    failure = parse(mended, root);
+  }
+  if (failure == simdjson::STRING_ERROR) {
+    found.lone_surrogate = true;
+    mended = replace_lone_surrogates(found.invalid_utf8 ? mended : text);
+    failure = parse(mended, root);
+  }
+  if (failure != simdjson::SUCCESS) return std::nullopt;
+  if (repeats_a_key(root)) {
+    found.duplicate_key = true;
+    mended.clear();
+    append_with_last_members(mended, root);
+    if (parse(mended, root) != simdjson::SUCCESS) return std::nullopt;
+  }
+  damage_.duplicate_key |= found.duplicate_key;
+  damage_.invalid_utf8 |= found.invalid_utf8;
+  damage_.lone_surrogate |= found.lone_surrogate;
+  return root;
+}
+
+}  // namespace evalcore::wire
