@@ -16,21 +16,33 @@ namespace {
 constexpr int patience = 2;
 
 /// Where the answers to one batch of questions come together.
-struct meeting {
-  explicit meeting(std::size_t questions) : answers(questions), open(questions) {}
+class meeting {
+ public:
+  explicit meeting(std::size_t questions) : answers_(questions), open_(questions) {}
 
+  /// On the loop.
   void give(std::size_t which, answer what) {
-    const std::lock_guard lock(guarded);
-    if (answers[which]) return;
-    answers[which] = std::move(what);
-    --open;
-    changed.notify_all();
+    const std::lock_guard lock(guarded_);
+    if (which >= answers_.size()) return;  // Too late.
+    answers_[which] = std::move(what);
+    --open_;
+    changed_.notify_all();
+  }
+  /// Whether all came in time.
+  bool wait(std::chrono::milliseconds span, const std::stop_token& stop) {
+    std::unique_lock lock(guarded_);
+    return changed_.wait_for(lock, stop, span, [this] { return open_ == 0; });
+  }
+  std::vector<std::optional<answer>> take() {
+    const std::lock_guard lock(guarded_);
+    return std::exchange(answers_, {});
   }
 
-  std::mutex guarded;
-  std::condition_variable_any changed;
-  std::vector<std::optional<answer>> answers;
-  std::size_t open;
+ private:
+  std::mutex guarded_;
+  std::condition_variable_any changed_;
+  std::vector<std::optional<answer>> answers_;
+  std::size_t open_;
 };
 
 class reply_sink final : public sink {
@@ -138,17 +150,14 @@ class prober {
       }
     });
     state_.report.questions += static_cast<std::uint32_t>(questions.size());
-    std::unique_lock lock(held->guarded);
-    const bool all = held->changed.wait_for(lock, stop_, how_.each, [&] { return held->open == 0; });
-    lock.unlock();
+    std::vector<answer> answers;
+    const bool all = held->wait(how_.each, stop_);
+    for (auto& one : held->take()) answers.push_back(one ? *std::move(one) : too_late());
     if (!all) {
       loop_.run_and_wait([&] {
         for (const auto one : tickets) backend_.cancel(one);
       });
     }
-    lock.lock();
-    std::vector<answer> answers;
-    for (auto& one : held->answers) answers.push_back(one ? *std::move(one) : too_late());
     for (const auto& one : answers) note_health(one);
     return answers;
   }
