@@ -1,5 +1,5 @@
 """The answers of tests/data/responses: what the types of the official SDK say they are, and read as its client reads
-them, or as the table below says the SDK gets them wrong."""
+them, or a test says what the SDK gets wrong."""
 
 import json
 import os
