@@ -244,8 +244,8 @@ TEST_CASE("what is known without asking asks nothing") {
   probed one({models()}, "mlx-server");
   const auto report = backend::facts_of(*one.to);
   CHECK(report.depth == backend::probe_depth::facts);
-  CHECK(found(report, ability::yes) == "logprobs cached_tokens");
-  CHECK(found(report, ability::no) == "n tool_choice response_format prompt_logprobs");
+  CHECK(found(report, ability::yes) == "cached_tokens");
+  CHECK(found(report, ability::no) == "logprobs n tool_choice response_format prompt_logprobs");
   CHECK(report.find("stop")->evidence == "not asked");
   CHECK(one.server.requests().size() == 1);
 }
