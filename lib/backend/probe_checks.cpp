@@ -168,6 +168,11 @@ constexpr std::array all{
 
 }  // namespace
 
+const wire::dialect& dialect_of(const info& of) noexcept {
+  const auto* ways = wire::find_dialect(of.dialect);
+  return ways == nullptr ? wire::dialects().front() : *ways;
+}
+
 std::span<const check> checks() noexcept { return all; }
 
 std::optional<verdict> known_of(const wire::dialect& ways, std::string_view name) {
