@@ -308,9 +308,8 @@ command parse_arguments(int argc, char** argv) {
       "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");
   add_pool_options(*run_command, run.suite.pool);
   run_command->footer(
-      "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored, 130 interrupted (the same "
-      "command\n"
-      "again goes on where it was).");
+      "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored or left over, 130 interrupted (the\n"
+      "same command again goes on where it was).");
 
   plan_arguments plan;
   auto* plan_command =

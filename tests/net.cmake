@@ -1,5 +1,5 @@
 evalcore_test(net
-  SOURCES unit/test_url.cpp unit/test_exchange_machine.cpp unit/test_exchange_reply.cpp unit/test_exchange_request.cpp unit/test_exchange_dial.cpp unit/test_exchange_body.cpp
+  SOURCES unit/test_url.cpp unit/test_exchange_machine.cpp unit/test_exchange_reply.cpp unit/test_exchange_request.cpp unit/test_exchange_dial.cpp
   LAYERS base net LINK Boost::headers Threads::Threads)
 
 evalcore_test(net_loopback LABEL loopback

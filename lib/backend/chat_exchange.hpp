@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
-#include <evalcore/net/body_buffer.hpp>
+#include <evalcore/base/byte_buffer.hpp>
 #include <evalcore/net/http_client.hpp>
 
 #include "backend/chat_codec.hpp"
@@ -47,7 +47,7 @@ class chat_exchange final : public net::http_sink {
   const instant began_;
   net::http_head head_;
   chat_events events_;
-  net::body_buffer body_;  ///< Of an answer that is no stream.
+  byte_buffer body_;  ///< Of an answer that is no stream.
   chat::timing timing_;
   std::vector<std::string> dropped_;
 };

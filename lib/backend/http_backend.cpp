@@ -12,7 +12,7 @@ namespace evalcore::backend {
 namespace {
 
 constexpr std::string_view models_path = "/v1/models";
-constexpr std::size_t listed_models = 5;
+constexpr std::size_t most_named = 5;
 
 net::deadlines short_deadlines(const net::deadlines& asked) {
   auto bounds = asked;
@@ -72,13 +72,13 @@ result<std::string> ask(server_link& link, std::string_view path, const http_opt
   return std::move(answer->body);
 }
 
-result<std::string> only_model(const std::vector<std::string>& listed, const endpoint& at) {
-  if (listed.size() == 1) return listed.front();
+result<std::string> only_model(const std::vector<listed_model>& listed, const endpoint& at) {
+  if (listed.size() == 1) return listed.front().id;
   std::string names;
-  for (std::size_t index = 0; index < listed.size() && index < listed_models; ++index) {
-    names += (names.empty() ? "" : ", ") + listed[index];
+  for (std::size_t index = 0; index < listed.size() && index < most_named; ++index) {
+    names += (names.empty() ? "" : ", ") + listed[index].id;
   }
-  if (listed.size() > listed_models) names += ", …";
+  if (listed.size() > most_named) names += ", …";
   const std::string count =
       listed.empty() ? "no model" : std::to_string(listed.size()) + " models (" + names + ")";
   return fail(errc::invalid_argument, stage::start,
@@ -91,9 +91,9 @@ result<std::string> find_model(server_link& link, const http_answer& ready, cons
                         ? result<std::string>(ready.body)
                         : ask(link, models_path, how, stop);
   if (!list) return list.error();
-  const auto ids = read_model_list(*list);
-  if (!ids) return ids.error();
-  return only_model(*ids, link.at());
+  const auto models = read_model_list(*list);
+  if (!models) return models.error();
+  return only_model(*models, link.at());
 }
 
 error no_responses(const wire::dialect& ways) {

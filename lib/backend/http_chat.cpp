@@ -247,7 +247,7 @@ void http_chat::check_prompt_logprobs(std::function<void(result<void>)> done) {
 void http_chat::list_models(std::function<void(result<std::vector<listed_model>>)> done) {
   fetch(link_->at().get("/v1/models"), [done = std::move(done)](result<raw_answer> answer) {
     if (!answer) return done(std::move(answer).error());
-    done(read_models(answer->body));
+    done(read_model_list(answer->body));
   });
 }
 

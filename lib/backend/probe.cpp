@@ -16,21 +16,33 @@ namespace {
 constexpr int patience = 2;
 
 /// Where the answers to one batch of questions come together.
-struct meeting {
-  explicit meeting(std::size_t questions) : answers(questions), open(questions) {}
+class meeting {
+ public:
+  explicit meeting(std::size_t questions) : answers_(questions), open_(questions) {}
 
+  /// On the loop.
   void give(std::size_t which, answer what) {
-    const std::lock_guard lock(guarded);
-    if (answers[which]) return;
-    answers[which] = std::move(what);
-    --open;
-    changed.notify_all();
+    const std::lock_guard lock(guarded_);
+    if (which >= answers_.size()) return;  // Too late.
+    answers_[which] = std::move(what);
+    --open_;
+    changed_.notify_all();
+  }
+  /// Whether all came in time.
+  bool wait(std::chrono::milliseconds span, const std::stop_token& stop) {
+    std::unique_lock lock(guarded_);
+    return changed_.wait_for(lock, stop, span, [this] { return open_ == 0; });
+  }
+  std::vector<std::optional<answer>> take() {
+    const std::lock_guard lock(guarded_);
+    return std::exchange(answers_, {});
   }
 
-  std::mutex guarded;
-  std::condition_variable_any changed;
-  std::vector<std::optional<answer>> answers;
-  std::size_t open;
+ private:
+  std::mutex guarded_;
+  std::condition_variable_any changed_;
+  std::vector<std::optional<answer>> answers_;
+  std::size_t open_;
 };
 
 class reply_sink final : public sink {
@@ -84,12 +96,12 @@ std::optional<ticket> send(backend& to, const question& one, std::function<void(
 class prober {
  public:
   prober(net::loop& owner, backend& of, const probe_options& how, std::stop_token stop)
-      : loop_(owner), backend_(of), how_(how), stop_(std::move(stop)), state_{dialect_of(of), facts_of(of)} {}
+      : loop_(owner), backend_(of), how_(how), stop_(std::move(stop)), state_{dialect_of(of.about()), {}} {}
 
   result<probe_report> run() {
     auto& report = state_.report;
+    report.about = backend_.about();
     report.depth = state_.ways.paid ? probe_depth::cheap : probe_depth::full;
-    report.findings.clear();
     for (const auto& one : checks()) {
       auto judged = make(one);
       if (!judged) return std::move(judged).error();
@@ -97,11 +109,6 @@ class prober {
       if (one.name == "chat" && !state_.plain) report.alive = false;
     }
     return std::move(report);
-  }
-
-  static const wire::dialect& dialect_of(const backend& of) {
-    const auto* ways = wire::find_dialect(of.about().dialect);
-    return ways == nullptr ? wire::dialects().front() : *ways;
   }
 
  private:
@@ -138,17 +145,14 @@ class prober {
       }
     });
     state_.report.questions += static_cast<std::uint32_t>(questions.size());
-    std::unique_lock lock(held->guarded);
-    const bool all = held->changed.wait_for(lock, stop_, how_.each, [&] { return held->open == 0; });
-    lock.unlock();
+    std::vector<answer> answers;
+    const bool all = held->wait(how_.each, stop_);
+    for (auto& one : held->take()) answers.push_back(one ? *std::move(one) : too_late());
     if (!all) {
       loop_.run_and_wait([&] {
         for (const auto one : tickets) backend_.cancel(one);
       });
     }
-    lock.lock();
-    std::vector<answer> answers;
-    for (auto& one : held->answers) answers.push_back(one ? *std::move(one) : too_late());
     for (const auto& one : answers) note_health(one);
     return answers;
   }
@@ -173,57 +177,9 @@ class prober {
 
 }  // namespace
 
-std::string_view name(ability what) noexcept {
-  return what == ability::yes ? "yes" : what == ability::no ? "no" : "unknown";
-}
-
-std::string_view name(probe_depth depth) noexcept {
-  return depth == probe_depth::full ? "full" : depth == probe_depth::cheap ? "cheap" : "facts";
-}
-
-const finding* probe_report::find(std::string_view wanted) const noexcept {
-  const auto at = std::ranges::find(findings, wanted, &finding::name);
-  return at == findings.end() ? nullptr : &*at;
-}
-
-probe_report facts_of(const backend& of) {
-  const auto& ways = prober::dialect_of(of);
-  probe_report report;
-  report.about = of.about();
-  for (const auto& one : checks()) {
-    auto known = known_of(ways, one.name).value_or(verdict{ability::unknown, "not asked"});
-    report.findings.push_back({std::string(one.name), known.found, std::move(known.evidence)});
-  }
-  return report;
-}
-
 result<probe_report> probe(net::loop& owner, backend& of, const probe_options& how,
                            const std::stop_token& stop) {
   return prober(owner, of, how, stop).run();
-}
-
-json::value to_json(const probe_report& report) {
-  const auto number = [](const auto& of) { return of ? json::value(std::uint64_t{*of}) : json::value(); };
-  json::array models;
-  for (const auto& id : report.models) models.emplace_back(id);
-  json::object findings;
-  for (const auto& one : report.findings) {
-    findings.emplace_back(one.name, json::object{{"answer", name(one.answer)}, {"evidence", one.evidence}});
-  }
-  const auto& about = report.about;
-  json::object identity;
-  for (const auto& [key, value] : about.identity) identity.emplace_back(key, value);
-  return json::object{{"depth", name(report.depth)},
-                      {"alive", report.alive},
-                      {"questions", std::uint64_t{report.questions}},
-                      {"selector", about.selector},
-                      {"dialect", about.dialect},
-                      {"model", about.model},
-                      {"identity", std::move(identity)},
-                      {"slots", number(about.slots)},
-                      {"context_per_slot", number(about.context_per_slot)},
-                      {"models", std::move(models)},
-                      {"findings", std::move(findings)}};
 }
 
 }  // namespace evalcore::backend

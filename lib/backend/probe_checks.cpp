@@ -168,6 +168,11 @@ constexpr std::array all{
 
 }  // namespace
 
+const wire::dialect& dialect_of(const info& of) noexcept {
+  const auto* ways = wire::find_dialect(of.dialect);
+  return ways == nullptr ? wire::dialects().front() : *ways;
+}
+
 std::span<const check> checks() noexcept { return all; }
 
 std::optional<verdict> known_of(const wire::dialect& ways, std::string_view name) {
@@ -177,6 +182,9 @@ std::optional<verdict> known_of(const wire::dialect& ways, std::string_view name
   };
   if (ways.ignores_field(name))
     return verdict{ability::no, "known of this kind of server: it drops the field"};
+  if (name == "logprobs" && ways.ignores_field("stream.logprobs")) {
+    return verdict{ability::no, "known of this kind of server: none in streams, whole answers have them"};
+  }
   if (name == "logprobs") {
     return known(ways.logprobs, "known of this kind of server",
                  "known of this kind of server: it gives none");

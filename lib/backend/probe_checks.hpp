@@ -55,6 +55,9 @@ struct check {
   verdict (*judge)(probe_state&, std::span<const answer>);
 };
 
+/// The dialect of a backend; `generic` for one that has none.
+[[nodiscard]] const wire::dialect& dialect_of(const info& of) noexcept;
+
 /// All of them, in the order in which they are made.
 [[nodiscard]] std::span<const check> checks() noexcept;
 

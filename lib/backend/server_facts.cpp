@@ -20,7 +20,7 @@ const std::string* text_of(const json::value* value) {
 
 }  // namespace
 
-result<std::vector<listed_model>> read_models(std::string_view body) {
+result<std::vector<listed_model>> read_model_list(std::string_view body) {
   const auto answer = json::parse(body);
   const auto* data = answer ? answer->find("data") : nullptr;
   if (data == nullptr || data->if_array() == nullptr) {
@@ -35,14 +35,6 @@ result<std::vector<listed_model>> read_models(std::string_view body) {
     models.push_back({*id, context});
   }
   return models;
-}
-
-result<std::vector<std::string>> read_model_list(std::string_view body) {
-  const auto models = read_models(body);
-  if (!models) return models.error();
-  std::vector<std::string> ids;
-  for (const auto& one : *models) ids.push_back(one.id);
-  return ids;
 }
 
 result<void> read_props(std::string_view body, info& into) {

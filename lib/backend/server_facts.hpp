@@ -10,9 +10,7 @@
 namespace evalcore::backend {
 
 /// What GET /v1/models lists. Errors: bad_reply.
-[[nodiscard]] result<std::vector<listed_model>> read_models(std::string_view body);
-/// Only the ids.
-[[nodiscard]] result<std::vector<std::string>> read_model_list(std::string_view body);
+[[nodiscard]] result<std::vector<listed_model>> read_model_list(std::string_view body);
 
 /// Whether an answer to GET /v1/models, a refusal too, is written as Anthropic's API writes it.
 [[nodiscard]] bool in_messages_form(std::string_view model_list);

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include <evalcore/net/body_buffer.hpp>
+#include <evalcore/base/byte_buffer.hpp>
 
 namespace evalcore::backend {
 namespace {
@@ -29,7 +29,7 @@ class collecting_sink final : public net::http_sink {
 
  private:
   http_answer answer_;
-  net::body_buffer body_;
+  byte_buffer body_;
   fetched done_;
 };
 

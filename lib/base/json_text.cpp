@@ -3,8 +3,7 @@
 #include <cmath>
 
 #include <evalcore/base/json.hpp>
-
-#include "base/utf8.hpp"
+#include <evalcore/base/utf8.hpp>
 
 namespace evalcore::json {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/utf8.hpp"
+#include <evalcore/base/utf8.hpp>
 
 namespace evalcore {
 namespace {

@@ -10,8 +10,7 @@
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/limits.hpp>
-
-#include "base/utf8.hpp"
+#include <evalcore/base/utf8.hpp>
 
 namespace evalcore::wire {
 namespace {

@@ -37,7 +37,7 @@ result<void> sse_parser::feed(std::string_view piece, const handler& deliver) {
       return fail(errc::bad_reply, stage::decode, "a line of the event stream exceeds the limit");
     }
     if (end == piece.size()) {
-      pending_ += part;
+      pending_.append(part);
       return {};
     }
     at = end + 1;
@@ -48,8 +48,8 @@ result<void> sse_parser::feed(std::string_view piece, const handler& deliver) {
     if (pending_.empty()) {
       line(part, deliver);
     } else {
-      pending_ += part;
-      line(pending_, deliver);
+      pending_.append(part);
+      line(pending_.view(), deliver);
       pending_.clear();
     }
     if (data_.size() > line_limit_) {
@@ -61,7 +61,7 @@ result<void> sse_parser::feed(std::string_view piece, const handler& deliver) {
 
 bool sse_parser::finish(const handler& deliver) {
   if (!pending_.empty()) {
-    line(pending_, deliver);
+    line(pending_.view(), deliver);
     pending_.clear();
   }
   const bool begun = has_data_;

@@ -8,10 +8,12 @@ import time
 
 
 class RecordingProxy:
-    """Forwards every request to 127.0.0.1:`port`; `chats` holds the bodies of chat requests in order."""
+    """Forwards every request to 127.0.0.1:`port`; `chats` holds the bodies of chat requests in order, `posts` path
+    and body of every POST."""
 
     def __init__(self, port, delay_s=0.0):
         self.chats = []
+        self.posts = []
         proxy = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -25,6 +27,8 @@ class RecordingProxy:
 
             def forward(self):
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                if self.command == "POST":
+                    proxy.posts.append((self.path, json.loads(body)))
                 if self.path.endswith("/chat/completions"):
                     proxy.chats.append(json.loads(body))
                     time.sleep(delay_s)

@@ -194,6 +194,15 @@ def test_an_empty_turn_is_answered(evalcore, by_url, write_suite, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_probe_that_knows_nothing_of_the_server_does_it_no_harm(evalcore, mlx_port):
+    done = evalcore("probe", f"http://127.0.0.1:{mlx_port}", "-m", "default_model", "--json")
+    assert done.returncode == 0, done.stderr
+    found = {name: one["answer"] for name, one in json.loads(done.stdout)["findings"].items()}
+    assert {name for name, answer in found.items() if answer == "no"} >= {"n", "response_format", "prompt_logprobs"}
+    assert (found["chat"], found["cached_tokens"], found["stop"], found["tools"]) == ("yes",) * 4
+    assert (found["prompt_arrays"], found["prompt_tokens"]) == ("unknown", "unknown")
+
+
 def test_after_all_of_it_the_server_still_answers(ask, mlx_port):
     """The last test of this file, since it speaks of those before it."""
     assert status_of(mlx_port, "/health") == 200

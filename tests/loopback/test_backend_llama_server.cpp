@@ -11,7 +11,9 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/backend/managed_server.hpp>
+#include <evalcore/backend/probe.hpp>
 #include <evalcore/base/hash.hpp>
 
 #include "unit/backend_probe.hpp"
@@ -67,9 +69,10 @@ pid_t server_pid() {
   return -1;
 }
 
-std::string slot_folder(pid_t server) {
+/// The value that the server was started with.
+std::string started_with(pid_t server, std::string flag) {
   const auto line = read_file("/proc/" + std::to_string(server) + "/cmdline");
-  const std::string flag("--slot-save-path\0", 17);
+  flag.push_back('\0');
   const auto begin = line.find(flag) + flag.size();
   return line.substr(begin, line.find('\0', begin) - begin);
 }
@@ -96,7 +99,7 @@ TEST_CASE("the real server starts, answers by heart, shares a prefix between slo
   net::loop loop;
   auto server = start_server(loop, options());
   const auto pid = server_pid();
-  const auto folder = slot_folder(pid);
+  const auto folder = started_with(pid, "--slot-save-path");
   struct stat facts{};
   REQUIRE(::stat(folder.c_str(), &facts) == 0);
   CHECK((facts.st_mode & 0777) == 0700);
@@ -147,6 +150,33 @@ TEST_CASE("the real server starts, answers by heart, shares a prefix between slo
   server.reset();
   CHECK(::kill(pid, 0) != 0);
   CHECK_FALSE(std::filesystem::exists(folder));
+}
+
+TEST_CASE("a probe of the real server finds its cache at work and no logprobs of prompts") {
+  net::loop loop;
+  const auto server = start_server(loop, options());
+  const auto report = backend::probe(loop, *server, {});
+  REQUIRE(report);
+  CHECK(report->alive);
+  for (const auto* what : {"chat", "streaming", "stream_end", "stream_usage", "greedy_repeat", "logprobs",
+                           "cached_tokens", "stop", "n", "tools"}) {
+    CAPTURE(what);
+    CHECK_MESSAGE(report->find(what)->answer == backend::ability::yes, report->find(what)->evidence);
+  }
+  CHECK(report->find("prompt_logprobs")->answer == backend::ability::no);
+
+  // By URL and as a server that nobody knows, it is asked, and its answer is seen through.
+  backend::http_options how;
+  how.base_url = "http://127.0.0.1:" + started_with(server_pid(), "--port");
+  const auto stranger = backend::connect_openai_url(loop, how);
+  REQUIRE(stranger);
+  CHECK((*stranger)->can().prompt_logprobs == backend::ability::unknown);
+  const auto score = test::ask<chat::loglikelihood>(loop, [&](auto done) {
+    (*stranger)->loglikelihood({.context = "Is it true?", .continuation = " yes"}, std::move(done));
+  });
+  REQUIRE_FALSE(score);
+  CHECK(score.error().code == errc::unsupported);
+  CHECK(score.error().message.find("only those of generated tokens (1 logprobs for") != std::string::npos);
 }
 
 TEST_CASE("a server that is killed in the middle of a request is blamed for it") {

@@ -28,4 +28,11 @@ TEST_CASE("what a server does not say about itself stays unknown") {
   CHECK_FALSE(backend::read_model_list("{}"));
   CHECK_FALSE(backend::read_model_list(""));
   CHECK(backend::read_model_list(R"({"data":[]})")->empty());
+  const auto models = backend::read_model_list(
+      R"({"data":[{"id":"a","max_model_len":4096},{"id":"b","context_length":8192},{"id":"c"},{"name":"d"}]})");
+  REQUIRE(models);
+  REQUIRE(models->size() == 3);
+  CHECK(models->at(0).context == 4096U);
+  CHECK(models->at(1).context == 8192U);
+  CHECK_FALSE(models->at(2).context);
 }

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "base/utf8.hpp"
+#include <evalcore/base/utf8.hpp>
 
 using namespace evalcore;
 

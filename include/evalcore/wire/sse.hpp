@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include <evalcore/base/byte_buffer.hpp>
 #include <evalcore/base/limits.hpp>
 #include <evalcore/base/result.hpp>
 
@@ -45,7 +46,7 @@ class sse_parser {
 
   std::uint64_t line_limit_;
   std::uint64_t comments_ = 0;
-  std::string pending_;  ///< An unfinished line.
+  byte_buffer pending_;  ///< An unfinished line.
   std::string type_;
   std::string data_;
   bool has_data_ = false;

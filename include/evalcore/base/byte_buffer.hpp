@@ -8,12 +8,12 @@
 #include <new>
 #include <string_view>
 
-namespace evalcore::net {
+namespace evalcore {
 
-/// Collects a body piece by piece. It grows by half of what it holds, 16 MiB at most, and in place where
-/// the system can move pages instead of copying: a std::string that doubles holds twice a large body, and
-/// the copy beside it, before the body's limit ends it.
-class body_buffer {
+/// Collects bytes that come piece by piece. It grows by half of what it holds, 16 MiB at most, and in place
+/// where the system can move pages instead of copying: a std::string that doubles holds twice a large body,
+/// and the copy beside it, before a limit ends it.
+class byte_buffer {
  public:
   void append(std::string_view piece) {
     if (piece.size() > capacity_ - size_) grow(piece.size() - (capacity_ - size_));
@@ -21,8 +21,13 @@ class body_buffer {
     size_ += piece.size();
   }
 
-  /// Valid until the next call of append().
+  /// Keeps the memory for what comes next.
+  void clear() noexcept { size_ = 0; }
+
+  /// Valid until the next call of append() or clear().
   [[nodiscard]] std::string_view view() const noexcept { return {bytes_.get(), size_}; }
+  [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
@@ -47,4 +52,4 @@ class body_buffer {
   std::size_t capacity_ = 0;
 };
 
-}  // namespace evalcore::net
+}  // namespace evalcore
