@@ -1,5 +1,6 @@
 #include <evalcore/backend/process.hpp>
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,8 +52,25 @@ struct managed_process::impl {
   std::optional<exit_status> status;
   std::string printed;
 
-  void drain_output() {
+  /// Takes what waits in the pipe; false when no more will come. With `guarded` held.
+  bool take_output() {
     char piece[4096];
+    constexpr int pipe_full = 16;  // A pipe holds 64 KiB; a child that never stops is heard in turns.
+    for (int n = 0; n < pipe_full; ++n) {
+      const ssize_t got = ::read(output.get(), piece, sizeof piece);
+      if (got < 0 && errno == EINTR) continue;
+      if (got <= 0) return got < 0 && errno == EAGAIN;
+      printed.append(piece, static_cast<std::size_t>(got));
+      // Cut seldom, so that a talkative child costs one copy for each ring full and not for each line.
+      if (printed.size() > 2 * limits::process_log_bytes) {
+        printed.erase(0, printed.size() - limits::process_log_bytes);
+      }
+      if (static_cast<std::size_t>(got) < sizeof piece) return true;
+    }
+    return true;
+  }
+
+  void drain_output() {
     for (;;) {
       // A grandchild that left the group may hold the other end for ever: once the child is reaped, what is
       // in the pipe is read and no more is waited for.
@@ -60,15 +78,8 @@ struct managed_process::impl {
       const int ready = ::poll(&readable, 1, reaped ? 0 : 50);
       if (ready == 0 && reaped) return;
       if (ready <= 0) continue;
-      const ssize_t got = ::read(output.get(), piece, sizeof piece);
-      if (got < 0 && errno == EINTR) continue;
-      if (got <= 0) return;
       const std::lock_guard lock(guarded);
-      printed.append(piece, static_cast<std::size_t>(got));
-      // Cut seldom, so that a talkative child costs one copy for each ring full and not for each line.
-      if (printed.size() > 2 * limits::process_log_bytes) {
-        printed.erase(0, printed.size() - limits::process_log_bytes);
-      }
+      if (!take_output()) return;
     }
   }
 
@@ -80,6 +91,7 @@ struct managed_process::impl {
       if (errno != EINTR) break;
     }
     const std::lock_guard lock(guarded);
+    take_output();  // Whoever hears of its end finds its last words.
     status = status_from(facts);
     changed.notify_all();
   }
@@ -91,6 +103,9 @@ result<std::unique_ptr<managed_process>> managed_process::start(const std::strin
   if (!output) return output.error();
   auto leash = make_pipe();
   if (!leash) return leash.error();
+
+  // Two threads read it; neither is to wait for what the other took.
+  ::fcntl(output->read.get(), F_SETFL, O_NONBLOCK);
 
   auto state = std::make_unique<impl>();
   state->child = spawn({.program = program, .arguments = arguments, .output = output->write.get()});
