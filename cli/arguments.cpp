@@ -38,7 +38,7 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
                      "BFCL: the file of possible answers [possible_answer/ beside the suite]");
   command.add_option("--limit", into.limit, "Only the first N items of the suite")
       ->check(whole_number(1, 1'000'000'000'000));
-  add_concurrency(command, into.pool);
+  add_concurrency(command, into.pool, into.concurrency_named);
   command
       .add_option_function<std::string>(
           "--order", [&into](const std::string& order) { into.suite_order = order == "suite"; },

@@ -48,6 +48,7 @@ struct suite_arguments {
   std::string answers;
   std::optional<std::size_t> limit;
   pool::options pool;
+  bool concurrency_named = false;
   bool suite_order = false;
   run::request_options request;
   bool json = false;

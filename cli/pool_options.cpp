@@ -28,11 +28,12 @@ CLI::Option* add_count(CLI::App& group, const std::string& option, Number& into,
 
 }  // namespace
 
-void add_concurrency(CLI::App& command, pool::options& into) {
+void add_concurrency(CLI::App& command, pool::options& into, bool& named) {
   command
       .add_option_function<std::string>(
           "-c,--concurrency",
-          [&into](const std::string& text) {
+          [&into, &named](const std::string& text) {
+            named = true;
             into.adaptive = text == "auto";
             if (!into.adaptive) into.max_in_flight = static_cast<std::uint32_t>(std::stoul(text));
           },
@@ -63,8 +64,10 @@ void add_pool_options(CLI::App& command, pool::options& into) {
             "At most, at each endpoint; what a server says of its own limits is obeyed besides");
   add_count(*pace, "--tokens-per-minute", into.rate.tokens_per_minute, 1,
             "Of prompts and answers together, at each endpoint");
-  pace->add_option("--rate", into.dispatch_rate,
-                   "Items that begin in a second, whatever became of those before (open loop)")
+  pace->add_option(
+          "--rate", into.dispatch_rate,
+          "Items that begin in a second, whatever became of those before (open loop; up to 1,024 are then in "
+          "flight unless --concurrency says otherwise)")
       ->check(real_number(1e-6, 1e6))
       ->type_name("R");
   auto* end = command.add_option_group("time");

@@ -34,6 +34,7 @@ std::string describe(const run::progress& at) {
   std::string line = std::to_string(finished) + "/" + std::to_string(at.items) + " done, " +
                      std::to_string(at.running) + " running, " + std::to_string(waiting) + " waiting, " +
                      std::to_string(at.retrying) + " retrying, " + std::to_string(at.errors) + " errors";
+  if (at.paused_s) line += ", paused for " + span(*at.paused_s);
   if (at.elapsed_s > 0 && at.completion_tokens > 0) {
     line += ", " + one_decimal(static_cast<double>(at.completion_tokens) / at.elapsed_s) + " tokens/s";
   }

@@ -129,7 +129,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                    },
                    [&](refused&& one) {
                      machine_.pulled_refused();
-                     events_.push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
+                     push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
                    },
                    [&](share_prefix&& one) {
                      pulled_share_ = std::move(one);
@@ -212,11 +212,18 @@ class pool::impl : public std::enable_shared_from_this<impl> {
 
   void say(event::kind what, item_id id, const flight& one,
            std::optional<result<chat::reply>> outcome = std::nullopt) {
-    events_.push({.what = what,
+    push({.what = what,
                   .id = id,
                   .attempt = one.attempt,
                   .endpoint = one.endpoint,
                   .outcome = std::move(outcome)});
+  }
+
+  /// What happens in one turn of the loop reaches the host together.
+  void push(event one) {
+    if (events_.push(std::move(one))) {
+      loop_.post([self = shared_from_this()] { self->events_.publish(); });
+    }
   }
 
   void count(std::uint32_t endpoint, const result<chat::reply>& outcome) {
@@ -233,7 +240,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     finished_ = true;
     event last;
     if (why) last.outcome = *std::move(why);
-    events_.push(std::move(last));
+    push(std::move(last));
   }
 
   void arm() {

@@ -200,8 +200,20 @@ class runner {
           return flushed;
         }
         synced = now;
+        look_for_pause(requests);
       }
       tell(now);
+    }
+  }
+
+  /// A run that waits for its servers says how long, so that it is not taken for one that hangs.
+  void look_for_pause(const pool::pool& requests) {
+    progress_.paused_s.reset();
+    if (progress_.running > 0) return;
+    for (const auto& one : requests.figures()) {
+      if (!one.paused_for) return progress_.paused_s.reset();
+      const double wait = seconds(*one.paused_for);
+      progress_.paused_s = std::min(progress_.paused_s.value_or(wait), wait);
     }
   }
 

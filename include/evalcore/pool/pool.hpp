@@ -46,7 +46,10 @@ struct endpoint_figures {
   std::uint64_t sent = 0;      ///< Attempts.
   std::uint64_t answered = 0;  ///< Attempts that gave a reply.
   std::uint64_t failed = 0;
-  std::uint64_t completion_tokens = 0;    ///< As far as they were reported.
+  std::uint64_t completion_tokens = 0;  ///< As far as they were reported.
+  /// How long nothing will be sent to it, as it asked for that or failed; absent: it may be sent to, or waits
+  /// for an end.
+  std::optional<duration> paused_for;
   std::uint64_t ejections = 0;            ///< How often it was left alone for failing again and again.
   std::vector<limit_step> limit_history;  ///< Of an adaptive limit, oldest first, bounded.
 };

@@ -37,7 +37,8 @@ struct progress {
   std::uint64_t reused = 0;
   std::uint64_t done = 0;  ///< Answered or failed by this process.
   std::uint64_t running = 0;
-  std::uint64_t retrying = 0;  ///< Failed and waiting to be sent again.
+  std::uint64_t retrying = 0;      ///< Failed and waiting to be sent again.
+  std::optional<double> paused_s;  ///< Nothing is sent for so long, as all servers asked for that or failed.
   std::uint64_t errors = 0;
   std::uint64_t completion_tokens = 0;
   std::uint64_t prompt_tokens = 0;
