@@ -1,0 +1,254 @@
+// What goodput says about the limit: rounds that are compared, probes, and a look at the last few ends.
+#include <algorithm>
+#include <cmath>
+
+#include <evalcore/pool/adaptive_limit.hpp>
+
+namespace evalcore::pool {
+
+namespace {
+
+using std::chrono_literals::operator""s;
+
+// Gains are powers, see gain().
+constexpr double worth_growing = 0.25;
+constexpr double worth_keeping = 0.2;
+constexpr double loses = -0.5;  // Goodput fell, by more than noise.
+
+constexpr double headroom = 1.25;  // Above the knee: costs a queue, saves time when the server gets faster.
+constexpr double probe_step = 0.15;
+constexpr double careful_step = 0.1;    // Once a probe did not pay. Less does not stand out from the noise.
+constexpr double slow_first_token = 3;  // Times the best.
+
+constexpr double broken = 0.7;        // Of the goodput that the number in flight should bring.
+constexpr double deep = 0.5;          // So little that a few less in flight do not help.
+constexpr double mild_cut = 0.9;      // Part of the limit.
+constexpr double below_break = 0.85;  // Part of what was in flight while all was well.
+constexpr duration broken_hold = 15s;
+constexpr duration longest_broken_hold = 120s;
+
+constexpr std::uint32_t least_growing_round = 5;
+constexpr std::uint32_t least_steady_round = 24;
+constexpr std::uint32_t least_recent = 8;
+constexpr std::uint32_t most_recent = 16;
+constexpr std::uint32_t longest_interval = 32;
+
+std::uint32_t whole(double level) { return static_cast<std::uint32_t>(std::lround(level)); }
+
+/// Gain of goodput for the gain in flight, as a power: 1 is all of it, 0 none, less than 0 a loss. Nothing
+/// where the numbers in flight are too near to each other, or something is 0.
+std::optional<double> gain(const goodput_window& from, const goodput_window& to) {
+  constexpr double too_near = 0.03;
+  const double in_flight = std::log(to.in_flight() / from.in_flight());
+  const double goodput = std::log(to.goodput() / from.goodput());
+  if (!std::isfinite(in_flight) || !std::isfinite(goodput) || std::abs(in_flight) < too_near) {
+    return std::nullopt;
+  }
+  return goodput / in_flight;
+}
+
+/// The same, where there is clearly more in flight than before.
+std::optional<double> gain_of_growth(const goodput_window& from, const goodput_window& to) {
+  return to.in_flight() > 1.1 * from.in_flight() ? gain(from, to) : std::nullopt;
+}
+
+}  // namespace
+
+void adaptive_limit::count(const goodput_sample& one, bool draining, instant now) {
+  recent_.add(one);
+  recent_tokens_ += one.tokens;
+  if (recent_.ends() >= std::clamp(limit_ / 8, least_recent, most_recent)) {
+    look_at_recent(now);
+    start_recent(now);
+  }
+  if (draining || (phase_ == phase::probing && limit_ < target_)) return;
+  if (settling_ > 0) {
+    --settling_;
+    return;
+  }
+  round_.add(one);
+  if (round_.ends() < round_size_) return;
+  round_ended(now);
+  start_round();
+}
+
+void adaptive_limit::look_at_recent(instant now) {
+  const auto gained = gain_of_growth(before_, recent_);
+  pays_ = !gained || *gained >= worth_growing;
+  const double expected = std::min(1.0, recent_.in_flight() / good_.in_flight()) * good_.goodput();
+  // Attempts that ended now tell of a time that is past, the clock is full of noise: both are to say it.
+  const double by_clock = recent_tokens_ / seconds(now - recent_since_);
+  if (good_.ends() > 0 && std::max(recent_.goodput(), by_clock) < broken * expected) {
+    pays_ = false;
+    broke_in(recent_.goodput() / expected, now);
+  } else {
+    broken_ = 0;
+  }
+}
+
+void adaptive_limit::broke_in(double part, instant now) {
+  if (phase_ == phase::growing) {
+    if (limit_ <= good_.in_flight()) {
+      // On the way back to what was well before, and not even that much is well now.
+      return set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
+    }
+    cliff_ = whole(good_.in_flight());
+    return start_steady(below_break * good_.in_flight(), limit_reason::slowed, now);
+  }
+  if (phase_ == phase::probing && limit_ > before_probe_) return end_probe(false, recent_, now);
+  if (broken_ == 0) {
+    if (settling_ > 0) return;
+    cliff_ = limit_;
+    const auto lower = std::max(whole(mild_cut * limit_), bounds_.floor);
+    hold(lower, {broken_hold, longest_broken_hold}, now);
+    start_steady(lower, limit_reason::slowed, now);
+    broken_ = 1;
+    return;
+  }
+  if (part > deep) return;
+  // A step. What is in flight drains slowly, and until then goodput is worse than it will be: down to much
+  // less than what this goodput needs, and up again from there.
+  const auto level = limit_;
+  const double needed = good_.in_flight() * recent_.goodput() / good_.goodput();
+  cut(std::clamp(whole(std::max(needed / 4, limit_ / 8.0)), bounds_.floor, limit_), limit_reason::slowed,
+      now);
+  target_ = std::max(whole(mild_cut * level), limit_);
+}
+
+void adaptive_limit::round_ended(instant now) {
+  if (const auto first = round_.first_token()) {
+    best_first_token_ = std::min(best_first_token_.value_or(*first), *first);
+  }
+  if (phase_ == phase::growing) return growing_round(now);
+  const bool all_used = round_.in_flight() >= 0.8 * limit_;
+  if (all_used && phase_ == phase::steady) return steady_round(now);
+  if (all_used) return probing_round(now);
+}
+
+void adaptive_limit::growing_round(instant now) {
+  const auto gained = gain_of_growth(before_, round_);
+  if (!gained || *gained >= worth_growing) {
+    doubted_ = false;
+    before_ = good_ = round_;
+    if (limit_ >= std::min(target_, highest(now))) start_steady(limit_, limit_reason::found_knee, now);
+    return;
+  }
+  if (!doubted_) {
+    doubted_ = true;
+    return;
+  }
+  const double more = round_.goodput() / before_.goodput();
+  const bool fell = more < 0.9;
+  if (fell) cliff_ = whole(before_.in_flight());
+  start_steady(before_.in_flight() * (fell ? 1.0 : std::max(1.0, more) * headroom), limit_reason::found_knee,
+               now);
+  down_next_ = fell;
+}
+
+void adaptive_limit::steady_round(instant now) {
+  before_.fade(renew_ ? 0.0 : 0.5);
+  before_.add(round_);
+  good_ = before_;
+  renew_ = false;
+  if (wait_ > 1) {
+    --wait_;
+    return;
+  }
+  const auto first = before_.first_token();
+  const bool slow = first && *first > slow_first_token * *best_first_token_;
+  const auto by = std::max(whole(limit_ * step_), std::uint32_t{1});
+  before_probe_ = limit_;
+  if ((slow || down_next_) && limit_ > bounds_.floor) {
+    target_ = std::max(limit_ - std::min(by, limit_ - 1), bounds_.floor);
+    phase_ = phase::probing;
+    set_limit(target_, limit_reason::probed, now);
+    settle();
+  } else if (limit_ < highest(now)) {
+    target_ = std::min(limit_ + by, highest(now));
+    phase_ = phase::probing;
+  }
+}
+
+void adaptive_limit::probing_round(instant now) {
+  const auto gained = gain(before_, round_);
+  if (target_ > before_probe_) return end_probe(gained && *gained >= worth_keeping, round_, now);
+  end_probe(gained && *gained < (down_next_ ? loses : worth_keeping), round_, now);
+}
+
+void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant now) {
+  const bool up = target_ > before_probe_;
+  if (!kept) {
+    const auto gained = gain(before_, seen);
+    down_next_ = up && gained && *gained < loses;
+    if (down_next_) {
+      cliff_ = target_;
+      hold(before_probe_, {broken_hold, longest_broken_hold}, now);
+    }
+    // As slow as it is, it is worth it.
+    if (!up && before_.first_token()) best_first_token_ = *before_.first_token() / slow_first_token;
+    const auto interval = std::min(2 * interval_, longest_interval);
+    const bool down = down_next_;
+    start_steady(before_probe_, limit_reason::probe_ended, now);
+    renew_ = false;
+    down_next_ = down;
+    step_ = careful_step;
+    wait_ = interval_ = interval;
+    return;
+  }
+  before_ = good_ = seen;
+  if (up && held_ && limit_ > 1.5 * *held_) held_.reset();
+  if (up && limit_ < cliff_ / 2) {
+    start_growing();
+    before_ = seen;
+    return;
+  }
+  phase_ = phase::steady;
+  target_ = limit_;
+  if (up) interval_ = 1;
+  wait_ = interval_;
+  broken_ = 0;
+  settle();
+}
+
+void adaptive_limit::start_growing() {
+  phase_ = phase::growing;
+  target_ = no_level;
+  before_ = {};
+  interval_ = wait_ = 1;
+  step_ = probe_step;
+  settling_ = broken_ = 0;
+  pays_ = true;
+  doubted_ = down_next_ = false;
+  start_round();
+}
+
+void adaptive_limit::start_steady(double limit, limit_reason why, instant now) {
+  phase_ = phase::steady;
+  set_limit(std::clamp(whole(std::ceil(limit)), bounds_.floor, bounds_.ceiling), why, now);
+  target_ = limit_;
+  renew_ = true;
+  down_next_ = false;
+  broken_ = 0;
+  step_ = probe_step;
+  wait_ = 1;
+  settle();
+}
+
+void adaptive_limit::settle() {
+  settling_ = limit_;
+  start_round();
+}
+
+void adaptive_limit::start_round() {
+  round_ = {};
+  round_limit_ = limit_;
+  round_size_ = std::max(limit_, phase_ == phase::growing ? least_growing_round : least_steady_round);
+}
+
+void adaptive_limit::start_recent(instant now) {
+  recent_ = {};
+  recent_tokens_ = 0;
+  recent_since_ = now;
+}
+
+}  // namespace evalcore::pool
