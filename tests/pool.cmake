@@ -3,3 +3,12 @@ evalcore_test(pool
   LAYERS base chat wire net backend pool
   LINK Threads::Threads
   LABEL threads)
+
+# The adaptive limit against the simulated servers of its benchmark.
+evalcore_test(adaptive_limit
+  SOURCES unit/test_adaptive_limit.cpp unit/test_adaptive_limit_servers.cpp
+    ../bench/auto/cases.cpp ../bench/auto/client.cpp ../bench/auto/server.cpp
+    ../lib/pool/adaptive_limit.cpp ../lib/pool/adaptive_limit_goodput.cpp ../lib/pool/goodput_window.cpp
+    ../lib/pool/limit_history.cpp
+  LAYERS base)
+target_include_directories(test_adaptive_limit PRIVATE "${PROJECT_SOURCE_DIR}")

@@ -66,7 +66,7 @@ std::vector<limit_case> limit_cases() {
 }
 
 limit_result measure_limit(const limit_case& one, std::uint64_t seeds) {
-  const bool steps = one.facts.slots != one.facts.slots_after_step;
+  const bool steps = one.steps();
   std::vector<std::vector<request_size>> sizes;
   std::vector<client_plan> plans;
   for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -109,14 +109,18 @@ limit_result measure_limit(const limit_case& one, std::uint64_t seeds) {
   std::vector<double> of_best;
   std::vector<double> of_makespan;
   std::vector<double> rejected;
+  std::vector<double> lost;
   for (std::size_t seed = 0; seed < seeds; ++seed) {
     of_best.push_back(runs[seed].throughput(from, to) / best[seed].throughput(from, to));
     of_makespan.push_back(steps ? 0 : best_makespan[seed] / runs[seed].makespan);
-    rejected.push_back(static_cast<double>(runs[seed].rejected) / static_cast<double>(runs[seed].sent));
+    const auto sent = static_cast<double>(runs[seed].sent);
+    rejected.push_back(static_cast<double>(runs[seed].rejected) / sent);
+    lost.push_back(static_cast<double>(runs[seed].lost) / sent);
   }
   result.of_best = over_seeds(of_best, false);
   result.of_makespan = over_seeds(of_makespan, false);
   result.rejected = over_seeds(rejected, true);
+  result.lost = over_seeds(lost, true);
   if (steps) {
     std::size_t back = step_at;
     while (back < step_end && total(runs, back, step_end) < good_enough * total(best, back, step_end)) ++back;

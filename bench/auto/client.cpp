@@ -65,7 +65,7 @@ class run {
     double sent = 0;
     double first_token = never;
   };
-  struct message {
+  struct told {
     double when = 0;
     std::uint32_t place = 0;
     pool::load_sign sign = pool::load_sign::answered;
@@ -117,12 +117,15 @@ class run {
       case server::verdict::accepted:
         break;
       case server::verdict::rejected:
-        tell(place, pool::load_sign::rejected);
-        break;
+        return turn_away(place, pool::load_sign::rejected);
       case server::verdict::failed:
-        tell(place, pool::load_sign::failed);
-        break;
+        return turn_away(place, pool::load_sign::failed);
     }
+  }
+
+  void turn_away(std::uint32_t place, pool::load_sign sign) {
+    ++outcome_.rejected;
+    tell(place, sign);
   }
 
   void tell(std::uint32_t place, pool::load_sign sign) { heard_.push_back({now_ + round_trip, place, sign}); }
@@ -137,12 +140,13 @@ class run {
         tell(event.request, pool::load_sign::answered);
         break;
       case server_event::what::lost:
+        ++outcome_.lost;
         tell(event.request, pool::load_sign::failed);
         break;
     }
   }
 
-  void take(const message& message) {
+  void take(const told& message) {
     const flight one = flights_[message.place];
     --in_flight_;
     free_.push_back(message.place);
@@ -159,7 +163,6 @@ class run {
       failures_ = 0;
       stop_ = stop_seconds;
     } else {
-      ++outcome_.rejected;
       const double delay = std::min(0.5 * std::exp2(one.what.retries), 8.0);
       retries_.push({now_ + delay * std::uniform_real_distribution<double>(0.75, 1)(random_),
                      {one.what.index, one.what.retries + 1}});
@@ -193,7 +196,7 @@ class run {
   std::uint32_t in_flight_ = 0;
   std::vector<flight> flights_;
   std::vector<std::uint32_t> free_;
-  std::deque<message> heard_;
+  std::deque<told> heard_;
   std::priority_queue<retry, std::vector<retry>, std::greater<>> retries_;
 };
 

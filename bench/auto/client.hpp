@@ -22,7 +22,8 @@ struct client_plan {
 struct client_outcome {
   std::vector<double> tokens;  ///< Of answered requests, by the second of their end.
   std::uint64_t sent = 0;
-  std::uint64_t rejected = 0;  ///< 429s, 500s, and attempts refused or lost while the server was down.
+  std::uint64_t rejected = 0;  ///< By a 429 or 500, or refused while the server was down.
+  std::uint64_t lost = 0;      ///< In flight when the server crashed.
   double makespan = 0;         ///< Seconds; the horizon if not everything was answered by then.
   std::vector<pool::limit_change> history;
 
