@@ -17,6 +17,8 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 
 constexpr int most_informational = 8;
+/// Beast takes any three digits.
+constexpr int least_status = 100;
 constexpr std::string_view opening = "HTTP/1.";
 constexpr std::size_t most_extension_bytes = 4096;
 /// Beast asserts that five bytes are there when it comes back to a last chunk. The shortest rest of a
@@ -47,6 +49,7 @@ class message final : public http::basic_parser<false> {
   void on_response_impl(int code, text reason, int, error_code& failure) override {
     head_.status = code;
     count_header(reason.size(), failure);
+    if (code < least_status) failure = http::error::bad_status;
   }
   void on_field_impl(http::field field, text name, text value, error_code& failure) override {
     count_header(name.size() + value.size(), failure);

@@ -72,8 +72,10 @@ struct suite::impl {
   [[nodiscard]] result<void> check_ids() const {
     std::vector<std::uint32_t> order(entries.size());
     std::iota(order.begin(), order.end(), 0U);
-    std::stable_sort(order.begin(), order.end(),
-                     [this](auto left, auto right) { return entries[left].id < entries[right].id; });
+    std::sort(order.begin(), order.end(), [this](auto left, auto right) {
+      const int order_of_ids = entries[left].id.compare(entries[right].id);
+      return order_of_ids != 0 ? order_of_ids < 0 : left < right;
+    });
     const auto twin = std::adjacent_find(order.begin(), order.end(), [this](auto left, auto right) {
       return entries[left].id == entries[right].id;
     });

@@ -108,6 +108,8 @@ TEST_CASE("framing that is wrong or contradicts itself is refused") {
       "<html>",
       "HTTP/2 200 OK\r\n\r\n",
       "HTTP/1.1 20 OK\r\n\r\n",
+      "HTTP/1.1 000 OK\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n\r\n",
       std::string("\x15\x03\x01\x00\x02\x02\x46", 7),
       ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
       ok + "Content-Length: 5, 6\r\n\r\nhello",
