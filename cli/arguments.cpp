@@ -133,7 +133,7 @@ void add_key_options(CLI::Option_group& url, backend_arguments& into) {
   add_named_values(url, "--query", into.opens.query, "The same in the URL's query (repeatable)");
 }
 
-void add_url_options(CLI::App& command, backend_arguments& into) {
+CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
   auto* url = command.add_option_group("openai-url, anthropic-url");
   url->add_option(
          "--base-url", into.base_urls,
@@ -164,6 +164,17 @@ void add_url_options(CLI::App& command, backend_arguments& into) {
       "Do not check who answers: anybody in between can read the key and change the answers");
   url->add_flag_callback(
       "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
+  return url;
+}
+
+/// An option of another kind of backend would have no effect, which nobody means.
+void refuse_foreign(const CLI::Option_group& group, const std::string& selector) {
+  for (const auto* option : group.get_options()) {
+    if (option->count() > 0) {
+      throw CLI::ValidationError(option->get_name(), "is for " + group.get_group() + ", and the backend is " +
+                                                         (selector.empty() ? "a URL" : selector));
+    }
+  }
 }
 
 void add_backend_options(CLI::App& command, backend_arguments& into, bool& quiet) {
@@ -171,7 +182,7 @@ void add_backend_options(CLI::App& command, backend_arguments& into, bool& quiet
   command.add_option("-m,--model", into.model,
                      "llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
                      "folder; URLs: the model's id [the only one that the server lists]");
-  add_url_options(command, into);
+  auto* url = add_url_options(command, into);
   auto* server = command.add_option_group("servers that evalcore starts");
   server->add_option("--server-program", into.program, "The program to start [the usual one, on PATH]");
   server->add_option("--port", into.port, "Its port [a free one]")->check(whole_number(1, 65'535));
@@ -205,6 +216,13 @@ void add_backend_options(CLI::App& command, backend_arguments& into, bool& quiet
       ->capture_default_str();
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
   for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
+  command.final_callback([&into, url, server, scripted] {
+    const bool at_url = into.selector.empty() || into.selector.ends_with("-url");
+    const bool script = into.selector == "scripted";
+    if (!at_url) refuse_foreign(*url, into.selector);
+    if (at_url || script) refuse_foreign(*server, into.selector);
+    if (!script) refuse_foreign(*scripted, into.selector);
+  });
   command.add_flag("-q,--quiet", quiet, "No progress on standard error");
 }
 
@@ -271,6 +289,20 @@ void hide_secrets(int argc, char** argv) {
   }
 }
 
+/// What follows an option that does not exist may be meant as a secret, so it is not repeated.
+std::string unexpected(const CLI::App& app) {
+  std::string names;
+  std::string others;
+  for (const auto& word : app.remaining(true)) {
+    auto& into = word.starts_with('-') ? names : others;
+    into += (into.empty() ? "" : ", ") + printable(word.substr(0, word.find('=')));
+  }
+  const auto chosen = app.get_subcommands();
+  const std::string whose = chosen.empty() ? "evalcore" : "evalcore " + chosen.front()->get_name();
+  return "evalcore: there is no option or argument " + (names.empty() ? others : names) + "; `" + whose +
+         " --help` lists what there is\n";
+}
+
 }  // namespace
 
 command parse_arguments(int argc, char** argv) {
@@ -286,6 +318,7 @@ command parse_arguments(int argc, char** argv) {
         known += (known.empty() ? "" : ", ") + one->get_name();
       return "evalcore: there is no command \"" + printable(argv[1]) + "\"; there are: " + known + "\n";
     }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return unexpected(*failed);
     const std::string whose = chosen.empty() ? "evalcore" : "evalcore " + chosen.front()->get_name();
     return "evalcore: " + printable(error.what()) + "; `" + whose + " --help` lists what there is\n";
   });
@@ -308,7 +341,8 @@ command parse_arguments(int argc, char** argv) {
       "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");
   add_pool_options(*run_command, run.suite.pool);
   run_command->footer(
-      "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored or left over, 130 interrupted (the\n"
+      "Exit status: 0 done, 2 usage, 3 backend unavailable, 4 items errored or left over, 130 interrupted "
+      "(the\n"
       "same command again goes on where it was).");
 
   plan_arguments plan;

@@ -95,6 +95,10 @@ void print_report(const run::summary& of, const outputs& paths) {
   for (const auto& [code, count] : of.errors_by_class) {
     std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));
   }
+  for (const auto& [field, count] : of.dropped) {
+    std::printf("answered without %s, for which the backend has no place: %llu\n", field.c_str(),
+                static_cast<unsigned long long>(count));
+  }
   if (of.cut_by_length > 0 || of.empty_answers > 0) {
     std::printf("answers cut by max_tokens: %llu, empty: %llu\n",
                 static_cast<unsigned long long>(of.cut_by_length),

@@ -58,11 +58,13 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     std::vector<endpoint_figures> all;
     loop_.run_and_wait([&] {
       all = figures_;
+      const auto now = std::chrono::steady_clock::now();
       for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& gate = machine_.endpoints()[i];
         all[i].limit = gate.limit();
         all[i].in_flight = gate.in_flight();
         all[i].ejections = gate.ejections();
+        if (const auto opens = gate.opens_at(); opens && *opens > now) all[i].paused_for = *opens - now;
         for (const auto& change : gate.history()) {
           all[i].limit_history.push_back({change.at - began_, change.limit, change.why});
         }
@@ -129,7 +131,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                    },
                    [&](refused&& one) {
                      machine_.pulled_refused();
-                     push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
+                     events_.push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
                    },
                    [&](share_prefix&& one) {
                      pulled_share_ = std::move(one);
@@ -212,18 +214,11 @@ class pool::impl : public std::enable_shared_from_this<impl> {
 
   void say(event::kind what, item_id id, const flight& one,
            std::optional<result<chat::reply>> outcome = std::nullopt) {
-    push({.what = what,
+    events_.push({.what = what,
                   .id = id,
                   .attempt = one.attempt,
                   .endpoint = one.endpoint,
                   .outcome = std::move(outcome)});
-  }
-
-  /// What happens in one turn of the loop reaches the host together.
-  void push(event one) {
-    if (events_.push(std::move(one))) {
-      loop_.post([self = shared_from_this()] { self->events_.publish(); });
-    }
   }
 
   void count(std::uint32_t endpoint, const result<chat::reply>& outcome) {
@@ -240,7 +235,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     finished_ = true;
     event last;
     if (why) last.outcome = *std::move(why);
-    push(std::move(last));
+    events_.push(std::move(last));
   }
 
   void arm() {

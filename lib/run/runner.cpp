@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -227,7 +228,7 @@ class runner {
     return store_.sync();
   }
 
-  result<void> handle(const pool::event& event) {
+  result<void> handle(pool::event& event) {
     switch (event.what) {
       case pool::event::kind::started:
         return started(event);
@@ -264,8 +265,13 @@ class runner {
     auto request = prepare(*one, request_);
     if (!request) return std::move(request).error();
     const auto& out = source_->sent(id);
-    flying_.insert_or_assign(
-        id, flight{record_of(*one, *request), {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot}});
+    flight made{record_of(*one, *request), {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot}};
+    // Tools that go out as text leave these no place.
+    if (one->request.tool_choice && !request->tool_choice) made.left_out.emplace_back("tool_choice");
+    if (one->request.parallel_tool_calls && !request->parallel_tool_calls) {
+      made.left_out.emplace_back("parallel_tool_calls");
+    }
+    flying_.insert_or_assign(id, std::move(made));
     return {};
   }
 
@@ -282,15 +288,15 @@ class runner {
     return store_.put_failure(one.record, one.attempt);
   }
 
-  result<void> ended(const pool::event& event) {
-    const auto& outcome = *event.outcome;
+  result<void> ended(pool::event& event) {
+    auto& outcome = *event.outcome;
     const bool cancelled = !outcome && outcome.error().code == errc::cancelled;
     if (event.attempt == 0) {  // It was not sent.
       if (cancelled) return {};
       if (auto made = make_flight(event.id); !made) return made;
     }
     auto node = flying_.extract(event.id);
-    auto& [record, attempt, waits] = node.mapped();
+    auto& [record, attempt, left_out, waits] = node.mapped();
     if (event.attempt > 0) (waits ? progress_.retrying : progress_.running) -= 1;
     if (!outcome) {
       attempt.failure = outcome.error();
@@ -298,14 +304,25 @@ class runner {
       return waits ? result<void>() : store_.put_failure(record, attempt);
     }
     progress_.done += 1;
+    outcome->dropped.insert(outcome->dropped.end(), left_out.begin(), left_out.end());
     auto one = suite_.get(pending_[event.id]);
     if (!one) return std::move(one).error();
     auto scorer = score::find_scorer(one->scorer);
     if (!scorer) return std::move(scorer).error();
     const auto verdict = (*scorer)->score(task_of(*one), *outcome);
     tally_.answer(one->category, **scorer, *outcome, verdict);
+    tell_dropped(record.item_id, *outcome);
     count_tokens(*outcome, attempt);
     return store_.put_reply(record, attempt, *outcome, verdict);
+  }
+
+  /// An answer without what was asked for may score otherwise: that is said, once for each field.
+  void tell_dropped(const std::string& item_id, const chat::reply& reply) {
+    for (const auto& field : reply.dropped) {
+      if (!told_dropped_.insert(field).second) continue;
+      watch_.note("the backend has no place for \"" + field + "\": item \"" + item_id +
+                  "\" was answered without it, and so are others that ask for it");
+    }
   }
 
   void count_error(const std::string& item_id, const error& why) {
@@ -353,7 +370,8 @@ class runner {
   struct flight {
     item_record record;
     attempt_record attempt;
-    bool waits = false;  ///< For another attempt; the last one is stored.
+    std::vector<std::string> left_out = {};  ///< Fields of the item that the prepared request lacks.
+    bool waits = false;                      ///< For another attempt; the last one is stored.
   };
 
   const suite& suite_;
@@ -371,6 +389,7 @@ class runner {
   prompts prompts_;
   std::unique_ptr<planned_source> source_;
   std::map<pool::item_id, flight> flying_;
+  std::set<std::string> told_dropped_;
   run_record record_;
   summary summary_;
   tally tally_{summary_};

@@ -178,6 +178,7 @@ std::string to_json(const summary& of) {
       {"cut_by_length", of.cut_by_length},
       {"empty_answers", of.empty_answers},
       {"unknown_finish", of.unknown_finish},
+      {"dropped", counts(of.dropped)},
       {"unbelievable_usage", of.unbelievable_usage},
   };
   std::string out;

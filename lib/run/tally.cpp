@@ -36,6 +36,7 @@ void tally::answer(const std::string& category, const score::scorer& scorer, con
   if (reply.finish == chat::finish_reason::length) into_.cut_by_length += 1;
   if (reply.finish == chat::finish_reason::other) into_.unknown_finish += 1;
   if (reply.text.empty() && reply.calls.empty()) into_.empty_answers += 1;
+  for (const auto& field : reply.dropped) into_.dropped[field] += 1;
 }
 
 bool tally::tokens(const chat::reply& reply, const std::optional<std::uint64_t>& predicted_cached) {

@@ -73,6 +73,8 @@ struct summary {
   std::uint64_t cut_by_length = 0;
   std::uint64_t empty_answers = 0;
   std::uint64_t unknown_finish = 0;  ///< The backend did not say, in words known here, why the answer ended.
+  /// Request fields that the backend has no place for, with the number of answers given without them.
+  std::map<std::string, std::uint64_t> dropped;
   std::uint64_t unbelievable_usage = 0;  ///< Replies whose token counts cannot be; left out of the sums.
 
   /// All items over all metrics, missing ones wrong; nothing when there is no item.
