@@ -42,7 +42,13 @@ result<int> probe_command(const probe_arguments& arguments, const std::stop_toke
         "name a URL or a backend: " + selector_names() + " (`evalcore backends` says what each needs)");
   }
   net::loop loop;
-  auto backend = open_backend(loop, arguments.backend, stop);
+  auto reach = arguments.backend;
+  // Whoever bounds each request bounds those that reach the server, too.
+  const double bound_s = std::chrono::duration<double>(arguments.each).count();
+  for (auto* seconds : {&reach.connect_timeout_s, &reach.first_byte_timeout_s, &reach.attempt_timeout_s}) {
+    *seconds = *seconds > 0 ? std::min(*seconds, bound_s) : bound_s;
+  }
+  auto backend = open_backend(loop, reach, stop);
   if (!backend) return std::move(backend).error();
   backend::probe_options how;
   how.each = arguments.each;

@@ -23,6 +23,7 @@ namespace {
 constexpr auto command_patience = std::chrono::seconds(30);
 // Shorter values occur by chance in what a server says; nothing that is to be kept secret is that short.
 constexpr std::size_t shortest_secret = 4;
+constexpr std::size_t shortest_part = 8;  // Of a value; shorter ones are ordinary words.
 
 error wrong(std::string what) { return fail(errc::invalid_argument, stage::config, std::move(what)); }
 
@@ -119,6 +120,16 @@ result<std::string> run_key_command(const std::string& command, const std::stop_
   return why;
 }
 
+std::vector<std::string> split_at(std::string_view text, std::string_view marks) {
+  std::vector<std::string> parts;
+  for (std::size_t from = 0; from < text.size();) {
+    const auto to = std::min(text.find_first_of(marks, from), text.size());
+    if (to > from) parts.emplace_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return parts;
+}
+
 /// Words are cut to a length before they come here: the front of a secret may be what they end with.
 void hide_cut_secret(std::string& text, const std::string& secret) {
   constexpr std::size_t telling = 4;  // Fewer characters give nothing away and are found in ordinary words.
@@ -177,7 +188,11 @@ result<std::shared_ptr<const access>> access::open(const credentials& from, cred
   for (const auto& one : from.headers) {
     auto value = header_value(one);
     if (!value) return value.error();
-    made->keep_secret(*value);
+    made->keep_forms(*value);
+    // "Bearer KEY", "name=KEY; …": a server may repeat the key alone.
+    for (const auto& part : split_at(*value, " ;,=")) {
+      if (part.size() >= shortest_part) made->keep_forms(part);
+    }
     made->headers_.emplace_back(one.name, *std::move(value));
   }
   for (const auto& one : from.query) {
@@ -185,8 +200,7 @@ result<std::shared_ptr<const access>> access::open(const credentials& from, cred
     if (!value) return value.error();
     made->query_ +=
         (made->query_.empty() ? "" : "&") + percent_encoded(one.name) + "=" + percent_encoded(*value);
-    made->keep_secret(percent_encoded(*value));
-    made->keep_secret(*value);
+    made->keep_forms(*value);
   }
   if (sources == 0) return std::shared_ptr<const access>(made);
   auto key = !from.key_env.empty()    ? read_api_key(from.key_env)
@@ -211,9 +225,18 @@ void access::keep_secret(const std::string& value) {
   std::ranges::sort(secrets_, std::ranges::greater(), &std::string::size);
 }
 
+/// As it is, and as a server may write it: in a URL, or in JSON with "/" escaped.
+void access::keep_forms(const std::string& value) {
+  keep_secret(value);
+  keep_secret(percent_encoded(value));
+  auto escaped = value;
+  replace_all(escaped, "/", "\\/");
+  keep_secret(escaped);
+}
+
 void access::hold(std::string key) {
   const std::lock_guard lock(guarded_);
-  keep_secret(key);
+  keep_forms(key);
   key_ = std::move(key);
 }
 
@@ -249,14 +272,17 @@ void access::sign(net::http_request& request) const {
 }
 
 error access::without_secrets(error failure) const {
+  hide_secrets(failure.message);
+  hide_secrets(failure.backend_words);
+  return failure;
+}
+
+void access::hide_secrets(std::string& text) const {
   const std::lock_guard lock(guarded_);
   for (const auto& secret : secrets_) {
-    for (auto* text : {&failure.message, &failure.backend_words}) {
-      replace_all(*text, secret, "[hidden]");
-      hide_cut_secret(*text, secret);
-    }
+    replace_all(text, secret, "[hidden]");
+    hide_cut_secret(text, secret);
   }
-  return failure;
 }
 
 }  // namespace evalcore::backend

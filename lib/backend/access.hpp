@@ -32,12 +32,15 @@ class access {
   void sign(net::http_request& request) const;
   /// Takes every value, former keys included, out of what a server said.
   [[nodiscard]] error without_secrets(error failure) const;
+  /// The same for one text.
+  void hide_secrets(std::string& text) const;
   /// For messages: "the API key in NAME"; empty when there is no key.
   [[nodiscard]] const std::string& key_source() const noexcept { return source_; }
 
  private:
   access() = default;
   void keep_secret(const std::string& value);
+  void keep_forms(const std::string& value);
   void hold(std::string key);
   void refresh(const std::stop_token& enough);
 

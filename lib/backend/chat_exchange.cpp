@@ -32,8 +32,10 @@ void chat_exchange::on_head(const net::http_head& head) {
     if (limits) to_->on_rate_report(*limits);
   }
   // Some servers ignore `stream` and answer with one JSON object.
-  if (head.status != ok || head.header("content-type").find("json") != std::string_view::npos)
+  if (head.status != ok || head.header("content-type").find("json") != std::string_view::npos ||
+      head.header("content-type").find("text/html") != std::string_view::npos) {
     stream_ = false;
+  }
 }
 
 void chat_exchange::on_body(std::string_view piece, instant now) {
@@ -59,12 +61,25 @@ void chat_exchange::on_end(result<void> outcome) {
   // A refusal is one even when its body broke off.
   if (head_.status != 0 && head_.status != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
+  if (head_.header("content-type").find("text/html") != std::string_view::npos) return end(page_error());
   auto reply = stream_ ? events_.take() : format_.decode(body_.view());
   if (reply) {
+    if (at_.opened) {
+      // The answer's text is the model's and stays as it is.
+      for (auto* said : {&reply->model, &reply->finish_raw, &reply->stop_string})
+        at_.opened->hide_secrets(*said);
+    }
     reply->timing = timing_;
     reply->dropped = std::move(dropped_);
   }
   end(std::move(reply));
+}
+
+error chat_exchange::page_error() const {
+  return fail(errc::bad_reply, stage::decode,
+              at_.name() +
+                  " answers with a web page (text/html) in place of an answer; is it a proxy, or a "
+                  "page to log in?");
 }
 
 error chat_exchange::refusal() const {

@@ -37,6 +37,7 @@ class chat_exchange final : public net::http_sink {
 
  private:
   [[nodiscard]] error refusal() const;
+  [[nodiscard]] error page_error() const;
   void end(result<chat::reply> outcome);
 
   const endpoint& at_;

@@ -1,5 +1,6 @@
 #include <evalcore/backend/http_backend.hpp>
 
+#include <algorithm>
 #include <utility>
 
 #include <evalcore/wire/openai_chat.hpp>
@@ -14,11 +15,15 @@ namespace {
 constexpr std::string_view models_path = "/v1/models";
 constexpr std::size_t most_named = 5;
 
+/// What is asked before a run is answered at once or not at all; a user's shorter bound holds.
 net::deadlines short_deadlines(const net::deadlines& asked) {
+  const auto shorter = [](duration wanted, duration most) {
+    return wanted > duration::zero() ? std::min(wanted, most) : most;
+  };
   auto bounds = asked;
-  bounds.first_byte = std::chrono::seconds(30);
-  bounds.idle = std::chrono::seconds(30);
-  bounds.attempt = std::chrono::seconds(60);
+  bounds.first_byte = shorter(asked.first_byte, std::chrono::seconds(30));
+  bounds.idle = shorter(asked.idle, std::chrono::seconds(30));
+  bounds.attempt = shorter(asked.attempt, std::chrono::seconds(60));
   return bounds;
 }
 
@@ -81,8 +86,8 @@ result<std::string> only_model(const std::vector<listed_model>& listed, const en
   if (listed.size() > most_named) names += ", …";
   const std::string count =
       listed.empty() ? "no model" : std::to_string(listed.size()) + " models (" + names + ")";
-  return fail(errc::invalid_argument, stage::start,
-              at.name() + " lists " + count + "; name one with --model");
+  return at.without_secrets(
+      fail(errc::invalid_argument, stage::start, at.name() + " lists " + count + "; name one with --model"));
 }
 
 result<std::string> find_model(server_link& link, const http_answer& ready, const http_options& how,
@@ -101,6 +106,17 @@ error no_responses(const wire::dialect& ways) {
       errc::invalid_argument, stage::config,
       "the Responses API is of no use with the dialect \"" + std::string(ways.name) +
           "\": its server has none, or one that an evaluation cannot rely on; ask it with --api chat");
+}
+
+/// What a server says of itself is stored with every result.
+bool tells_secrets(const info& about, const endpoint& at) {
+  const auto tells = [&](const std::string& said) {
+    auto hidden = said;
+    at.opened->hide_secrets(hidden);
+    return hidden != said;
+  };
+  return tells(about.model) ||
+         std::ranges::any_of(about.identity, [&](const auto& one) { return tells(one.second); });
 }
 
 /// What sets the two kinds of URL apart.
@@ -149,6 +165,12 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
     const auto props = ask(*link, "/props", how, stop);
     if (!props) return props.error();
     if (auto read = read_props(*props, about); !read) return read.error();
+  }
+  if (tells_secrets(about, link->at())) {
+    return fail(errc::bad_reply, stage::start,
+                link->at().name() +
+                    " repeats a secret of this client in what it says of itself; name the "
+                    "model with --model, or ask another server");
   }
   http_chat_options ways;
   ways.ways = how.ways;

@@ -250,3 +250,15 @@ TEST_CASE("every value is taken out of what a server says, the longer one first"
   CHECK(clean.message == "1: [hidden]");
   CHECK(clean.backend_words == "[hidden], [hidden], [hidden], [hidden]");
 }
+
+TEST_CASE(
+    "a token is hidden without the scheme or the name that it travels with, and as JSON and URLs escape it") {
+  backend::credentials from;
+  from.headers = {{"Authorization", "Bearer sk-LIVE/secret+0123456789"},
+                  {"Cookie", "session=abcdefgh12; a=1"}};
+  auto failure = fail(errc::auth, stage::body, "bad key sk-LIVE/secret+0123456789 in abcdefgh12");
+  failure.backend_words = R"(sk-LIVE\/secret+0123456789 sk-LIVE%2Fsecret%2B0123456789)";
+  const auto clean = open(from)->without_secrets(failure);
+  CHECK(clean.message == "bad key [hidden] in [hidden]");
+  CHECK(clean.backend_words == "[hidden] [hidden]");
+}
