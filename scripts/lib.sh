@@ -60,7 +60,7 @@ package_group() {
   case $1 in
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
       libsqlite3-dev zlib1g-dev libutf8proc-dev libcli11-dev doctest-dev ;;
-    bench) echo libcurl4-openssl-dev nlohmann-json3-dev ;;
+    bench) echo libcurl4-openssl-dev nlohmann-json3-dev nftables iproute2 ;;
     python) echo python3 python3-venv ca-certificates ;;
     test) echo abigail-tools binutils clang-format-19 jq procps sqlite3 ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;

@@ -18,14 +18,19 @@ constexpr double walk_seconds = 5;
 constexpr double walk_step = 0.03;
 constexpr double most_tenants = 0.5;
 
-/// Tokens that a running request holds on average over its life, by the moments of the lognormal lengths.
-double mean_kv_tokens() {
-  const double growth = std::exp(spread * spread / 2);
-  const double prompt = prompt_median * growth;
-  const double output = output_median * growth;
-  const double square = std::exp(spread * spread);
-  return (prompt_cost * prompt * prompt * square + prompt * output + output * output * square / 2) /
-         (prompt_cost * prompt + output);
+/// The k-th moment of a lognormal length.
+double moment(double median, int k) { return std::pow(median, k) * std::exp(k * k * spread * spread / 2); }
+
+/// KV tokens in which as many requests as there are slots fit nearly always: the mean of what they hold, over
+/// their lives, and two standard deviations. A request holds its prompt, and what it has generated so far.
+double kv_pool_tokens(std::uint32_t slots) {
+  const auto prompt = [](int k) { return moment(prompt_median, k); };
+  const auto output = [](int k) { return moment(output_median, k); };
+  const double life = prompt_cost * prompt(1) + output(1);
+  const double mean = (prompt_cost * prompt(2) + prompt(1) * output(1) + output(2) / 2) / life;
+  const double square =
+      (prompt_cost * prompt(3) + prompt(2) * output(1) + prompt(1) * output(2) + output(3) / 3) / life;
+  return slots * mean + 2 * std::sqrt(slots * (square - mean * mean));
 }
 
 }  // namespace
@@ -42,6 +47,7 @@ std::vector<request_size> mixed_requests(std::size_t count, std::uint64_t seed) 
 server::server(const server_facts& facts, std::uint64_t seed)
     : facts_(facts),
       random_(seed),
+      kv_pool_(kv_pool_tokens(facts.slots)),
       next_walk_(facts.kind == overload::has_tenants ? 0 : std::numeric_limits<double>::infinity()) {}
 
 std::uint32_t server::room() const {
@@ -50,9 +56,7 @@ std::uint32_t server::room() const {
   return static_cast<std::uint32_t>(std::max(1.0, std::round(slots * (1 - tenants_))));
 }
 
-bool server::kv_is_full() const {
-  return facts_.kind == overload::fills_kv && kv_tokens_ > mean_kv_tokens() * facts_.slots;
-}
+bool server::kv_is_full() const { return facts_.kind == overload::fills_kv && kv_tokens_ > kv_pool_; }
 
 void server::set_speed() {
   const double share = running_ > room() ? static_cast<double>(room()) / running_ : 1.0;
@@ -112,7 +116,7 @@ double server::next_event() const {
   if (!first_tokens_.empty()) work = std::min(work, first_tokens_.top().first - done_);
   if (facts_.kind == overload::fills_kv && decoding_ > 0 && !kv_is_full()) {
     // A trifle more than until the pool is full, so that it is full by then.
-    work = std::min(work, (mean_kv_tokens() * facts_.slots - kv_tokens_) / decoding_ + 1e-6);
+    work = std::min(work, (kv_pool_ - kv_tokens_) / decoding_ + 1e-6);
   }
   return std::min(next, now_ + std::max(work, 0.0) / speed_);
 }
@@ -120,6 +124,7 @@ double server::next_event() const {
 void server::change_room() {
   if (now_ >= facts_.step_at) {
     facts_.slots = facts_.slots_after_step;
+    kv_pool_ = kv_pool_tokens(facts_.slots);
     facts_.step_at = std::numeric_limits<double>::infinity();
   }
   if (now_ >= next_walk_) {

@@ -71,6 +71,7 @@ class server {
 
   server_facts facts_;
   std::mt19937_64 random_;
+  double kv_pool_;
   double now_ = 0;
   double done_ = 0;   // Work done so far for a request that ran all the time, in output tokens.
   double speed_ = 0;  // Of each running request, work a second.

@@ -1,6 +1,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/utf8.hpp>
@@ -14,9 +15,38 @@ void append_escape(std::string& out, std::uint32_t unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += digits[(unit >> shift) & 0xFU];
 }
 
+constexpr std::uint64_t in_each_byte(unsigned char byte) { return 0x0101010101010101ULL * byte; }
+
+/// Whether all of eight bytes stand as they are in a quoted text: no control character, quote, backslash,
+/// DEL, or part of a longer character. A borrow between bytes can only find too much, after a true finding.
+bool eight_are_plain(const char* from) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, from, sizeof word);
+  const auto below = [](std::uint64_t bytes, unsigned char bound) {
+    return (bytes - in_each_byte(bound)) & ~bytes;
+  };
+  const auto found = word | below(word, ' ') | below(word ^ in_each_byte('"'), 1) |
+                     below(word ^ in_each_byte('\\'), 1) | below(word ^ in_each_byte(0x7F), 1);
+  return (found & in_each_byte(0x80)) == 0;
+}
+
+/// How much of the text stands as it is; may stop early.
+std::size_t length_of_plain(std::string_view text) {
+  std::size_t length = 0;
+  while (text.size() - length >= sizeof(std::uint64_t) && eight_are_plain(text.data() + length)) {
+    length += sizeof(std::uint64_t);
+  }
+  return length;
+}
+
 void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
+    if (const std::size_t plain = length_of_plain(text.substr(i)); plain > 0) {
+      out += text.substr(i, plain);
+      i += plain;
+      continue;
+    }
     const char c = text[i];
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x80) {

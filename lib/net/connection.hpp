@@ -10,8 +10,6 @@
 #include <string_view>
 #include <utility>
 
-#include <evalcore/base/clock.hpp>
-
 #include "net/dialer.hpp"
 #include "net/tls.hpp"
 
@@ -23,18 +21,17 @@ class connection {
  public:
   using error_code = boost::system::error_code;
 
-  explicit connection(boost::asio::io_context& context)
-      : context_(context), socket_(context), idle_timer_(context) {}
+  explicit connection(boost::asio::io_context& context) : context_(context), socket_(context) {}
 
   /// Connects to the first of the addresses that answers. Here and below, `done` must hold the connection.
   template <class Done>
   void connect(const dialer::endpoints& to, Done done) {
-    dialer_ = std::make_shared<dialer>(
-        context_, to, [this, done](const error_code& why, dialer::tcp::socket winner) mutable {
-          const auto finished = std::exchange(dialer_, nullptr);
-          if (!why) take(std::move(winner));
-          done(why);
-        });
+    dialer_ = std::make_shared<dialer>(context_, to,
+                                       [this, done](const error_code& why, dialer::socket winner) mutable {
+                                         const auto finished = std::exchange(dialer_, nullptr);
+                                         if (!why) take(std::move(winner));
+                                         done(why);
+                                       });
     dialer_->begin();
   }
 
@@ -53,6 +50,13 @@ class connection {
     return socket_.remote_endpoint(ignored);
   }
 
+  /// What can be written without waiting; 0 also when it cannot be known.
+  [[nodiscard]] std::size_t write_now(std::string_view bytes) {
+    if (tls_) return 0;
+    error_code why;
+    return socket_.write_some(boost::asio::buffer(bytes.data(), bytes.size()), why);
+  }
+
   template <class Done>
   void write_some(std::string_view bytes, Done done) {
     const auto piece = boost::asio::buffer(bytes.data(), bytes.size());
@@ -63,32 +67,27 @@ class connection {
   /// `done(error, bytes)`; the bytes are valid until the next read.
   template <class Done>
   void read_some(Done done) {
-    auto taken = [this, done](const error_code& why, std::size_t n) mutable {
+    auto taken = [this, done = std::move(done)](const error_code& why, std::size_t n) mutable {
       done(why, std::string_view(buffer_.data(), n));
     };
     if (tls_) return tls_->async_read_some(boost::asio::buffer(buffer_), std::move(taken));
     socket_.async_read_some(boost::asio::buffer(buffer_), std::move(taken));
   }
 
-  /// Calls `unfit` once if, before leave_idle(), the server closes, sends something, or `life` is over.
+  /// Calls `unfit` once if, before leave_idle(), the server closes or sends something.
   template <class Unfit>
-  void enter_idle(duration life, Unfit unfit) {
-    const std::uint64_t turn = ++turn_;
-    auto ended = [this, turn, unfit](const error_code& why) mutable {
-      if (!why && turn == turn_) unfit();
-    };
-    socket_.async_wait(dialer::tcp::socket::wait_read, ended);
-    idle_timer_.expires_after(life);
-    idle_timer_.async_wait(ended);
+  void watch_idle(Unfit unfit) {
+    socket_.async_wait(dialer::socket::wait_read,
+                       [this, turn = ++turn_, unfit](const error_code& why) mutable {
+                         if (!why && turn == turn_) unfit();
+                       });
   }
 
   /// Whether it may carry another request: nothing has come, not even the end.
   [[nodiscard]] bool leave_idle() {
     ++turn_;
-    idle_timer_.cancel();
     char byte = 0;
     error_code why;
-    socket_.non_blocking(true, why);
     socket_.receive(boost::asio::buffer(&byte, 1), boost::asio::socket_base::message_peek, why);
     return why == boost::asio::error::would_block && (!tls_ || nothing_pending(tls_->native_handle()));
   }
@@ -96,25 +95,24 @@ class connection {
   /// Without TLS's goodbye: it would have to be waited for, and answers prove their end by their framing.
   void close() {
     ++turn_;
-    idle_timer_.cancel();
     if (dialer_) dialer_->stop();
     error_code ignored;
     socket_.close(ignored);
   }
 
  private:
-  void take(dialer::tcp::socket winner) {
+  void take(dialer::socket winner) {
     socket_ = std::move(winner);
     // A request goes out in one piece: waiting to fill a segment would only delay its end.
     error_code ignored;
     socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
+    socket_.non_blocking(true, ignored);  // For write_now() and leave_idle().
   }
 
   boost::asio::io_context& context_;
-  dialer::tcp::socket socket_;
-  std::optional<boost::asio::ssl::stream<dialer::tcp::socket&>> tls_;
+  dialer::socket socket_;
+  std::optional<boost::asio::ssl::stream<dialer::socket&>> tls_;
   std::shared_ptr<dialer> dialer_;
-  boost::asio::steady_timer idle_timer_;
   std::uint64_t turn_ = 0;  ///< Tells a late word about an earlier idle time from one about this.
   std::array<char, std::size_t{16} * 1024> buffer_;
 };

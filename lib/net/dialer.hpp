@@ -1,5 +1,7 @@
 #pragma once
 
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 
@@ -17,10 +19,12 @@ namespace evalcore::net {
 class dialer : public std::enable_shared_from_this<dialer> {
  public:
   using tcp = boost::asio::ip::tcp;
+  /// Not tcp::socket: its executor may be any, which costs on every read and write.
+  using socket = boost::asio::basic_stream_socket<tcp, boost::asio::io_context::executor_type>;
   using error_code = boost::system::error_code;
   using endpoints = std::vector<tcp::endpoint>;
   /// A connected socket, or the error of the attempt that failed last.
-  using handler = std::function<void(const error_code&, tcp::socket)>;
+  using handler = std::function<void(const error_code&, socket)>;
 
   dialer(boost::asio::io_context& context, endpoints to, handler done)
       : context_(context), to_(std::move(to)), done_(std::move(done)), race_(to_.size()), timer_(context) {}
@@ -31,9 +35,9 @@ class dialer : public std::enable_shared_from_this<dialer> {
   void stop() {
     done_ = nullptr;
     timer_.cancel();
-    for (auto& socket : sockets_) {
+    for (auto& one : sockets_) {
       error_code ignored;
-      socket->close(ignored);
+      one->close(ignored);
     }
   }
 
@@ -43,7 +47,7 @@ class dialer : public std::enable_shared_from_this<dialer> {
   void perform(dial_race::step step) {
     if (step.what == dial_race::action::lost) {
       last_failure_ = last_failure_ ? last_failure_ : boost::asio::error::host_not_found;
-      return decide(tcp::socket(context_));
+      return decide(socket(context_));
     }
     if (step.what == dial_race::action::dial) dial(to_[step.index]);
     if (const auto at = race_.deadline()) {
@@ -55,17 +59,17 @@ class dialer : public std::enable_shared_from_this<dialer> {
   }
 
   void dial(const tcp::endpoint& to) {
-    const auto socket = std::make_shared<tcp::socket>(context_);
-    sockets_.push_back(socket);
-    socket->async_connect(to, [self = shared_from_this(), socket](const error_code& why) {
+    const auto one = std::make_shared<socket>(context_);
+    sockets_.push_back(one);
+    one->async_connect(to, [self = shared_from_this(), one](const error_code& why) {
       if (!self->done_) return;
       self->last_failure_ = why;
       if (why) return self->perform(self->race_.failed(now()));
-      self->decide(std::move(*socket));
+      self->decide(std::move(*one));
     });
   }
 
-  void decide(tcp::socket winner) {
+  void decide(socket winner) {
     const handler done = std::exchange(done_, nullptr);
     stop();
     done(last_failure_, std::move(winner));
@@ -76,7 +80,7 @@ class dialer : public std::enable_shared_from_this<dialer> {
   handler done_;
   dial_race race_;
   boost::asio::steady_timer timer_;
-  std::vector<std::shared_ptr<tcp::socket>> sockets_;
+  std::vector<std::shared_ptr<socket>> sockets_;
   error_code last_failure_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include <algorithm>
 #include <map>
@@ -37,9 +38,9 @@ std::string words_of(const error_code& why) {
 
 /// One request and its answer, with what they hold while they are under way.
 struct exchange final : reply_events {
-  exchange(boost::asio::io_context& context, http_client::exchange_id number, const deadlines& bounds,
-           std::string peer, std::shared_ptr<http_sink> sink)
-      : id(number), machine(bounds, std::move(peer), clock_now()), to(std::move(sink)), timer(context) {}
+  exchange(http_client::exchange_id number, const deadlines& bounds, std::string peer,
+           std::shared_ptr<http_sink> sink)
+      : id(number), machine(bounds, std::move(peer), clock_now()), to(std::move(sink)) {}
 
   void on_head(const http_head& head) override {
     if (!machine.ended()) to->on_head(head);
@@ -54,10 +55,15 @@ struct exchange final : reply_events {
   std::string text;  ///< The request's bytes, kept whole for a resend.
   std::size_t written = 0;
   std::shared_ptr<connection> link;
-  std::unique_ptr<reply_parser> parser;
+  std::optional<reply_parser> parser;
   instant read_at;
-  boost::asio::steady_timer timer;
-  std::optional<instant> timer_set_to;
+};
+
+/// A kept connection that waits for its next exchange.
+struct idle_connection {
+  std::shared_ptr<connection> link;
+  instant until;
+  bool watched = false;  ///< Whether it tells when its server closes it.
 };
 
 bool could_not_connect(const result<void>& outcome) {
@@ -89,7 +95,8 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
         origin(std::move(server)),
         peer(origin.host_and_port()),
         bounds(limits),
-        resolver(context) {
+        resolver(context),
+        timer(context) {
     error_code not_numeric;
     const auto address = boost::asio::ip::make_address(origin.host, not_numeric);
     numeric_host = !not_numeric;
@@ -107,15 +114,25 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   dialer::endpoints addresses;  ///< Empty until resolved, and again once none could be connected to.
   std::vector<exchange_ptr> waiting_for_addresses;
   std::map<exchange_id, exchange_ptr> open;  ///< Until the sink has heard the end.
-  std::vector<connection_ptr> idle;          ///< The most recently used last.
+  std::vector<idle_connection> idle;         ///< The most recently used last.
+  bool watch_is_due = false;
+  boost::asio::steady_timer timer;  ///< One for all deadlines; see wake_at().
+  std::optional<instant> timer_set_to;
   exchange_id next = 1;
 
   exchange_id start(http_request request, std::shared_ptr<http_sink> sink) {
-    auto one = std::make_shared<exchange>(context, next++, request.deadlines, peer, std::move(sink));
+    const auto one = std::make_shared<exchange>(next++, request.deadlines, peer, std::move(sink));
     open.emplace(one->id, one);
-    boost::asio::post(context, [self = shared_from_this(), one, request = std::move(request)] {
-      if (!one->machine.ended()) self->begin(one, request);
-    });
+    auto text = tls && !*tls ? result<std::string>(tls->error()) : request_text(origin, request);
+    if (text) {
+      one->text = *std::move(text);
+      one->link = take_idle();
+      perform(one, one->machine.begin(one->link != nullptr, clock_now()));
+    } else {
+      boost::asio::post(context, [self = shared_from_this(), one, why = std::move(text).error()] {
+        self->give_up(one, why);
+      });
+    }
     return one->id;
   }
 
@@ -130,7 +147,8 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
 
   void shut_down() {
     resolver.cancel();
-    for (const auto& link : std::exchange(idle, {})) link->close();
+    timer.cancel();
+    for (const auto& one : std::exchange(idle, {})) one.link->close();
     for (const auto& [id, one] : std::exchange(open, {})) {
       one->machine.close();
       release(*one);
@@ -139,15 +157,6 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
  private:
-  void begin(const exchange_ptr& one, const http_request& request) {
-    if (tls && !*tls) return give_up(one, tls->error());
-    auto text = request_text(origin, request);
-    if (!text) return give_up(one, std::move(text).error());
-    one->text = *std::move(text);
-    one->link = take_idle();
-    perform(one, one->machine.begin(one->link != nullptr, clock_now()));
-  }
-
   void perform(const exchange_ptr& one, action next_action) {
     switch (next_action) {
       case action::wait:
@@ -163,7 +172,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
         report(*one);
         return;
     }
-    set_timer(one);
+    wake_at(one->machine.deadline());
   }
 
   void give_up(const exchange_ptr& one, error why) {
@@ -176,22 +185,33 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
 
   /// Gives back what an ended exchange holds, before its sink hears of the end and may start the next.
   void release(exchange& one) {
-    one.timer.cancel();
     if (!numeric_host && could_not_connect(one.machine.outcome())) addresses.clear();
     const connection_ptr link = std::exchange(one.link, nullptr);
     if (!link) return;
     const auto life = one.machine.keep_for();
     if (!life) return link->close();
-    idle.push_back(link);
-    link->enter_idle(*life, [self = shared_from_this(), link] {
-      std::erase(self->idle, link);
-      link->close();
-    });
+    idle.push_back({link, clock_now() + *life});
+    wake_at(idle.back().until);
+    // Most are used again in this turn of the loop, and to watch one costs a system call.
+    if (!std::exchange(watch_is_due, true)) {
+      boost::asio::post(context, [self = shared_from_this()] { self->watch_idle(); });
+    }
+  }
+
+  void watch_idle() {
+    watch_is_due = false;
+    for (auto& one : idle) {
+      if (std::exchange(one.watched, true)) continue;
+      one.link->watch_idle([self = shared_from_this(), link = one.link] {
+        std::erase_if(self->idle, [&](const idle_connection& held) { return held.link == link; });
+        link->close();
+      });
+    }
   }
 
   connection_ptr take_idle() {
     while (!idle.empty()) {
-      connection_ptr link = std::move(idle.back());
+      connection_ptr link = std::move(idle.back().link);
       idle.pop_back();
       if (link->leave_idle()) return link;
       link->close();
@@ -261,7 +281,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   void send(const exchange_ptr& one) {
-    one->parser = std::make_unique<reply_parser>(bounds, *one);
+    one->parser.emplace(bounds, *one);
     one->written = 0;
     // Reading begins with the writing: a server may refuse a request before it has read all of it.
     read(one);
@@ -269,6 +289,8 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   void write(const exchange_ptr& one) {
+    one->written += one->link->write_now(std::string_view(one->text).substr(one->written));
+    if (one->written == one->text.size()) return one->machine.written(true, clock_now());
     one->link->write_some(
         std::string_view(one->text).substr(one->written),
         [self = shared_from_this(), one, link = one->link](const error_code& why, std::size_t bytes) {
@@ -278,7 +300,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
           const bool all = one->written == one->text.size();
           one->machine.written(all, clock_now());
           if (!all) self->write(one);
-          self->set_timer(one);
+          self->wake_at(one->machine.deadline());
         });
   }
 
@@ -313,21 +335,40 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
       return perform(one, one->machine.completed(one->parser->reusable(), one->parser->head()));
     }
     read(one);
-    set_timer(one);
+    wake_at(one->machine.deadline());
   }
 
-  /// A deadline mostly moves later, with each piece that arrives; the timer is left to fire at the earlier
-  /// time and set again then, instead of at every piece.
-  void set_timer(const exchange_ptr& one) {
-    const auto at = one->machine.deadline();
-    if (!at || (one->timer_set_to && *one->timer_set_to <= *at)) return;
-    one->timer_set_to = at;
-    one->timer.expires_at(*at);
-    one->timer.async_wait([self = shared_from_this(), one](const error_code& why) {
-      if (why || one->machine.ended()) return;
-      one->timer_set_to = std::nullopt;
-      self->perform(one, one->machine.expired(clock_now()));
+  /// Deadlines mostly move later, with each piece that arrives, and exchanges mostly end long before theirs.
+  /// So the timer is left at the earliest time that it was ever told, and all are looked at when it fires.
+  void wake_at(std::optional<instant> at) {
+    if (!at || (timer_set_to && *timer_set_to <= *at)) return;
+    timer_set_to = at;
+    timer.expires_at(*at);
+    timer.async_wait([self = shared_from_this()](const error_code& why) {
+      if (!why) self->look_at_deadlines();
     });
+  }
+
+  void look_at_deadlines() {
+    timer_set_to = std::nullopt;
+    const auto now = clock_now();
+    std::vector<exchange_ptr> due;
+    std::optional<instant> earliest;
+    const auto consider = [&](instant at) { earliest = earliest ? std::min(*earliest, at) : at; };
+    for (const auto& [id, one] : open) {
+      const auto at = one->machine.deadline();
+      if (at && *at <= now) due.push_back(one);
+      if (at && *at > now) consider(*at);
+    }
+    std::erase_if(idle, [&](const idle_connection& one) {
+      if (one.until <= now) one.link->close();
+      return one.until <= now;
+    });
+    for (const auto& one : idle) consider(one.until);
+    wake_at(earliest);
+    for (const auto& one : due) {
+      if (!one->machine.ended()) perform(one, one->machine.expired(now));
+    }
   }
 };
 

@@ -107,7 +107,7 @@ void adaptive_limit::rejected(const flight& one, instant now) {
   failures_ = 0;
   if (one.number < cut_) return;
   const auto taken = std::max(std::min(one.level, limit_) - 1, bounds_.floor);
-  hold(taken, {rejected_hold, longest_hold}, now);
+  hold(taken, rejected_hold, now);
   const bool repeated = !answered_since_cut_ && one.level < limit_;
   const auto lower = static_cast<std::uint32_t>(below_repeated * limit_);
   const auto limit = std::max(repeated ? std::min(taken, lower) : taken, limit_ / 2);
@@ -124,7 +124,7 @@ void adaptive_limit::failed(const flight& one, std::uint32_t level, instant now)
     return cut(std::max(limit_ / 2, bounds_.floor), limit_reason::collapsed, now);
   }
   const auto below = static_cast<std::uint32_t>(below_collapse * level_at_failure_);
-  hold(std::max(std::min(below, level_at_failure_ - 1), bounds_.floor), {collapsed_hold, longest_hold}, now);
+  hold(std::max(std::min(below, level_at_failure_ - 1), bounds_.floor), collapsed_hold, now);
   good_ = {};
   cut(std::min(limit_, bounds_.start), limit_reason::collapsed, now);
 }
@@ -137,11 +137,9 @@ void adaptive_limit::cut(std::uint32_t limit, limit_reason why, instant now) {
   start_recent(now);
 }
 
-void adaptive_limit::hold(std::uint32_t level, hold_time time, instant now) {
-  // A goodput that breaks in, now and then, does not shorten what a rejection or a collapse has taught.
-  if (held_ && held_until_ > now + time.most) return;
+void adaptive_limit::hold(std::uint32_t level, duration least, instant now) {
   const bool again = held_ && std::abs(static_cast<double>(level) - *held_) <= std::max(1.0, 0.1 * *held_);
-  held_for_ = std::min(again ? std::max(2 * held_for_, time.least) : time.least, time.most);
+  held_for_ = std::min(again ? std::max(2 * held_for_, least) : least, longest_hold);
   held_until_ = now + held_for_;
   held_ = level;
 }

@@ -24,8 +24,9 @@ constexpr double broken = 0.7;        // Of the goodput that the number in fligh
 constexpr double deep = 0.5;          // So little that a few less in flight do not help.
 constexpr double mild_cut = 0.9;      // Part of the limit.
 constexpr double below_break = 0.85;  // Part of what was in flight while all was well.
-constexpr duration broken_hold = 15s;
-constexpr duration longest_broken_hold = 120s;
+constexpr double near_cliff = 0.06;   // Part of the limit: nearer to it nothing is tried.
+constexpr duration cliff_hold = 30s;  // Until it is tried whether a cliff is still there.
+constexpr duration longest_cliff_hold = 120s;
 
 constexpr std::uint32_t least_growing_round = 5;
 constexpr std::uint32_t least_steady_round = 24;
@@ -92,15 +93,14 @@ void adaptive_limit::broke_in(double part, instant now) {
       // On the way back to what was well before, and not even that much is well now.
       return set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
     }
-    cliff_ = whole(good_.in_flight());
+    found_cliff(limit_, now);
     return start_steady(below_break * good_.in_flight(), limit_reason::slowed, now);
   }
   if (phase_ == phase::probing && limit_ > before_probe_) return end_probe(false, recent_, now);
   if (broken_ == 0) {
     if (settling_ > 0) return;
-    cliff_ = limit_;
     const auto lower = std::max(whole(mild_cut * limit_), bounds_.floor);
-    hold(lower, {broken_hold, longest_broken_hold}, now);
+    found_cliff(limit_, now);
     start_steady(lower, limit_reason::slowed, now);
     broken_ = 1;
     return;
@@ -139,7 +139,7 @@ void adaptive_limit::growing_round(instant now) {
   }
   const double more = round_.goodput() / before_.goodput();
   const bool fell = more < 0.9;
-  if (fell) cliff_ = whole(before_.in_flight());
+  if (fell) found_cliff(limit_, now);
   start_steady(before_.in_flight() * (fell ? 1.0 : std::max(1.0, more) * headroom), limit_reason::found_knee,
                now);
   down_next_ = fell;
@@ -156,22 +156,33 @@ void adaptive_limit::steady_round(instant now) {
   }
   const auto first = before_.first_token();
   const bool slow = first && *first > slow_first_token * *best_first_token_;
-  const auto by = std::max(whole(limit_ * step_), std::uint32_t{1});
   before_probe_ = limit_;
   if ((slow || down_next_) && limit_ > bounds_.floor) {
+    const auto by = std::max(whole(limit_ * step_), std::uint32_t{1});
     target_ = std::max(limit_ - std::min(by, limit_ - 1), bounds_.floor);
     phase_ = phase::probing;
     set_limit(target_, limit_reason::probed, now);
     settle();
-  } else if (limit_ < highest(now)) {
+  } else if (const auto by = step_up(now); by > 0 && limit_ < highest(now)) {
     target_ = std::min(limit_ + by, highest(now));
     phase_ = phase::probing;
   }
 }
 
+/// How many more to try; 0: none, since there is a cliff just above.
+std::uint32_t adaptive_limit::step_up(instant now) const {
+  const auto by = std::max(whole(limit_ * step_), std::uint32_t{1});
+  if (!cliff_ || now >= cliff_until_) return by;
+  const auto gap = *cliff_ - std::min(*cliff_, limit_);
+  const bool near = gap <= std::max(whole(near_cliff * limit_), std::uint32_t{1});
+  return near ? 0 : std::min(by, std::max(gap / 2, std::uint32_t{1}));
+}
+
 void adaptive_limit::probing_round(instant now) {
   const auto gained = gain(before_, round_);
-  if (target_ > before_probe_) return end_probe(gained && *gained >= worth_keeping, round_, now);
+  // Below a cliff goodput grows with the number in flight: there a few more are kept unless they lose.
+  const double least = cliff_ ? loses : worth_keeping;
+  if (target_ > before_probe_) return end_probe(gained && *gained >= least, round_, now);
   end_probe(gained && *gained < (down_next_ ? loses : worth_keeping), round_, now);
 }
 
@@ -179,25 +190,20 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
   const bool up = target_ > before_probe_;
   if (!kept) {
     const auto gained = gain(before_, seen);
-    down_next_ = up && gained && *gained < loses;
-    if (down_next_) {
-      cliff_ = target_;
-      hold(before_probe_, {broken_hold, longest_broken_hold}, now);
-    }
+    if (up && gained && *gained < loses) found_cliff(target_, now);
     // As slow as it is, it is worth it.
     if (!up && before_.first_token()) best_first_token_ = *before_.first_token() / slow_first_token;
     const auto interval = std::min(2 * interval_, longest_interval);
-    const bool down = down_next_;
     start_steady(before_probe_, limit_reason::probe_ended, now);
     renew_ = false;
-    down_next_ = down;
     step_ = careful_step;
     wait_ = interval_ = interval;
     return;
   }
   before_ = good_ = seen;
   if (up && held_ && limit_ > 1.5 * *held_) held_.reset();
-  if (up && limit_ < cliff_ / 2) {
+  if (up && cliff_ && limit_ >= *cliff_) cliff_.reset();  // It is not there any more, or was noise.
+  if (up && !fell_) {
     start_growing();
     before_ = seen;
     return;
@@ -208,6 +214,14 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
   wait_ = interval_;
   broken_ = 0;
   settle();
+}
+
+void adaptive_limit::found_cliff(std::uint32_t level, instant now) {
+  const bool again = cliff_ && level < 1.1 * *cliff_ && level > 0.9 * *cliff_;
+  cliff_for_ = again ? std::min(2 * cliff_for_, longest_cliff_hold) : cliff_hold;
+  cliff_ = level;
+  fell_ = true;
+  cliff_until_ = now + cliff_for_;
 }
 
 void adaptive_limit::start_growing() {

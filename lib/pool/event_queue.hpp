@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -12,15 +13,27 @@
 
 namespace evalcore::pool {
 
-/// From the loop to the host. Any thread.
+/// From the loop to the host. push() and publish() on the loop, the others on any thread.
 class event_queue {
  public:
-  void push(event one) {
+  /// True when this is the first since publish(), which is to be called when no more come at once: to wake
+  /// the host costs more than a request does.
+  [[nodiscard]] bool push(event&& one) {
+    unpublished_.push_back(std::move(one));
+    return unpublished_.size() == 1;
+  }
+
+  void publish() {
     {
       const std::lock_guard lock(mutex_);
-      drained_ = drained_ || one.what == event::kind::drained;
-      events_.push_back(std::move(one));
+      drained_ = unpublished_.back().what == event::kind::drained;
+      if (events_.empty()) {
+        events_.swap(unpublished_);
+      } else {
+        std::ranges::move(unpublished_, std::back_inserter(events_));
+      }
     }
+    unpublished_.clear();
     changed_.notify_all();
   }
 
@@ -33,7 +46,7 @@ class event_queue {
       woken_ = false;
       return std::nullopt;
     }
-    event first = std::move(events_.front());
+    std::optional<event> first = std::move(events_.front());
     events_.pop_front();
     return first;
   }
@@ -52,6 +65,7 @@ class event_queue {
   }
 
  private:
+  std::deque<event> unpublished_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<event> events_;

@@ -58,13 +58,11 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     std::vector<endpoint_figures> all;
     loop_.run_and_wait([&] {
       all = figures_;
-      const auto now = std::chrono::steady_clock::now();
       for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& gate = machine_.endpoints()[i];
         all[i].limit = gate.limit();
         all[i].in_flight = gate.in_flight();
         all[i].ejections = gate.ejections();
-        if (const auto opens = gate.opens_at(); opens && *opens > now) all[i].paused_for = *opens - now;
         for (const auto& change : gate.history()) {
           all[i].limit_history.push_back({change.at - began_, change.limit, change.why});
         }
@@ -107,9 +105,10 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     // A backend or source that answers within the call comes back here: the outer round goes on.
     if (!started_ || pumping_) return;
     pumping_ = true;
-    while (auto next = machine_.step(std::chrono::steady_clock::now())) {
+    auto now = std::chrono::steady_clock::now();
+    while (auto next = machine_.step(now)) {
       std::visit(overloaded{
-                     [&](const ask_source&) { pull_one(); },
+                     [&](const ask_source&) { pull_one(now); },
                      [&](const start_attempt& what) { start(what); },
                      [&](const start_share&) { share(); },
                      [&](const cancel_attempt& what) { cancel(what); },
@@ -119,19 +118,20 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                  *next);
     }
     pumping_ = false;
-    arm();
+    arm(now);
   }
 
-  void pull_one() {
+  void pull_one(instant& now) {
+    auto pulled = source_.next();
+    now = std::chrono::steady_clock::now();  // It may have taken long.
     std::visit(overloaded{
                    [&](work&& one) {
                      flights_[one.id].request = std::move(one.request);
-                     machine_.pulled_work(one.id, one.affinity, one.prompt_tokens,
-                                          std::chrono::steady_clock::now());
+                     machine_.pulled_work(one.id, one.affinity, one.prompt_tokens, now);
                    },
                    [&](refused&& one) {
                      machine_.pulled_refused();
-                     events_.push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
+                     push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
                    },
                    [&](share_prefix&& one) {
                      pulled_share_ = std::move(one);
@@ -140,7 +140,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                    [&](hold&&) { machine_.source_holds(); },
                    [&](exhausted&&) { machine_.source_exhausted(); },
                },
-               source_.next());
+               std::move(pulled));
   }
 
   void start(const start_attempt& what) {
@@ -186,7 +186,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     pump();
   }
 
-  void end(item_id id, std::uint32_t attempt, result<chat::reply> outcome) {
+  void end(item_id id, std::uint32_t attempt, result<chat::reply>&& outcome) {
     const auto found = flights_.find(id);
     if (found == flights_.end() || found->second.attempt != attempt || !found->second.ticket) return;
     auto& one = found->second;
@@ -206,19 +206,28 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   }
 
   /// The item's end.
-  void finish(item_id id, result<chat::reply> outcome) {
+  void finish(item_id id, result<chat::reply>&& outcome) {
     const auto node = flights_.extract(id);
     source_.on_end(id, outcome);
     say(event::kind::ended, id, node.mapped(), std::move(outcome));
   }
 
-  void say(event::kind what, item_id id, const flight& one,
-           std::optional<result<chat::reply>> outcome = std::nullopt) {
-    events_.push({.what = what,
-                  .id = id,
-                  .attempt = one.attempt,
-                  .endpoint = one.endpoint,
-                  .outcome = std::move(outcome)});
+  void say(event::kind what, item_id id, const flight& one) {
+    push({.what = what, .id = id, .attempt = one.attempt, .endpoint = one.endpoint});
+  }
+  void say(event::kind what, item_id id, const flight& one, result<chat::reply>&& outcome) {
+    push({.what = what,
+          .id = id,
+          .attempt = one.attempt,
+          .endpoint = one.endpoint,
+          .outcome = std::move(outcome)});
+  }
+
+  /// What happens in one turn of the loop reaches the host together.
+  void push(event&& one) {
+    if (events_.push(std::move(one))) {
+      loop_.post([self = shared_from_this()] { self->events_.publish(); });
+    }
   }
 
   void count(std::uint32_t endpoint, const result<chat::reply>& outcome) {
@@ -235,11 +244,10 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     finished_ = true;
     event last;
     if (why) last.outcome = *std::move(why);
-    events_.push(std::move(last));
+    push(std::move(last));
   }
 
-  void arm() {
-    const auto now = std::chrono::steady_clock::now();
+  void arm(instant now) {
     const auto next = machine_.next_wake(now);
     if (next == armed_for_) return;
     if (armed_for_) loop_.cancel(timer_);

@@ -39,15 +39,19 @@ act endless(std::string bytes) { return {act::kind::endless, std::move(bytes), {
 act reset() { return {act::kind::reset, {}, {}}; }
 act close() { return {act::kind::close, {}, {}}; }
 
-fault_server::fault_server(std::vector<script> scripts, manner how)
+fault_server::fault_server(std::vector<script> scripts, manner how, const place& at)
     : scripts_(std::move(scripts)), how_(how) {
   require(!scripts_.empty() || how == manner::never_reads, "no script");
   require(::pipe2(stop_, O_CLOEXEC) == 0, "pipe");
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   require(listener_ >= 0, "socket");
+  // A server that comes back finds the connections of the one before it still closing.
+  const int on = 1;
+  ::setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(at.port);
+  require(::inet_pton(AF_INET, at.address.c_str(), &address.sin_addr) == 1, "address");
   auto* plain = reinterpret_cast<sockaddr*>(&address);
   socklen_t length = sizeof(address);
   require(::bind(listener_, plain, length) == 0, "bind");
@@ -68,6 +72,11 @@ fault_server::~fault_server() {
 std::vector<std::string> fault_server::requests() const {
   const std::lock_guard lock(guard_);
   return requests_;
+}
+
+std::vector<std::chrono::system_clock::time_point> fault_server::arrivals() const {
+  const std::lock_guard lock(guard_);
+  return arrivals_;
 }
 
 void fault_server::accept_all() {
@@ -92,6 +101,7 @@ void fault_server::serve(int socket) {
       const std::lock_guard lock(guard_);
       number = requests_.size();
       requests_.push_back(text);
+      arrivals_.push_back(std::chrono::system_clock::now());
     }
     open = play(socket, scripts_[std::min(number, scripts_.size() - 1)]);
     if (how_ == manner::answers_heads) open = false;

@@ -33,7 +33,13 @@ struct act {
 /// What one request gets. Without a reset or close at its end the connection stays open for the next.
 using script = std::vector<act>;
 
-/// A server on a free loopback port that misbehaves as told: raw sockets and threads, none of the code
+/// Where a server listens; port 0: any that is free.
+struct place {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;
+};
+
+/// A server on the loopback that misbehaves as told: raw sockets and threads, none of the code
 /// under test. Request n, counted over all connections, gets script n; later ones the last. All functions
 /// from any thread. The destructor ends every connection and joins.
 class fault_server {
@@ -44,7 +50,7 @@ class fault_server {
     never_reads,    ///< Accepts connections and leaves requests in the kernel's buffers.
   };
 
-  explicit fault_server(std::vector<script> scripts, manner how = manner::answers);
+  explicit fault_server(std::vector<script> scripts, manner how = manner::answers, const place& at = {});
   ~fault_server();
   fault_server(const fault_server&) = delete;
   fault_server& operator=(const fault_server&) = delete;
@@ -56,6 +62,8 @@ class fault_server {
   [[nodiscard]] int closed_by_client() const noexcept { return closed_by_client_; }
   /// Whole requests, head and body, in the order in which they were read.
   [[nodiscard]] std::vector<std::string> requests() const;
+  /// When each of them had been read.
+  [[nodiscard]] std::vector<std::chrono::system_clock::time_point> arrivals() const;
 
  private:
   void accept_all();
@@ -75,6 +83,7 @@ class fault_server {
   std::atomic<int> closed_by_client_{0};
   mutable std::mutex guard_;
   std::vector<std::string> requests_;
+  std::vector<std::chrono::system_clock::time_point> arrivals_;
   std::vector<std::thread> workers_;  ///< Touched by the acceptor, then by the destructor.
   std::thread acceptor_;
 };

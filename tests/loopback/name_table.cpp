@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <map>
 #include <mutex>
+#include <thread>
 
 namespace {
 
@@ -15,6 +16,7 @@ struct table {
   std::mutex guard;
   std::map<std::string, std::vector<std::string>> names;
   int lookups = 0;
+  std::chrono::milliseconds span{0};
 };
 
 table& held() {
@@ -36,6 +38,11 @@ void set_addresses(const std::string& name, std::vector<std::string> addresses) 
   held().names[name] = std::move(addresses);
 }
 
+void set_lookup_time(std::chrono::milliseconds span) {
+  const std::lock_guard lock(held().guard);
+  held().span = span;
+}
+
 int lookups() {
   const std::lock_guard lock(held().guard);
   return held().lookups;
@@ -44,8 +51,12 @@ int lookups() {
 }  // namespace evalcore::test
 
 extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints, addrinfo** found) {
-  const std::lock_guard lock(held().guard);
+  std::unique_lock lock(held().guard);
   ++held().lookups;
+  const auto span = held().span;
+  lock.unlock();
+  std::this_thread::sleep_for(span);
+  lock.lock();
   const auto known = held().names.find(name == nullptr ? "" : name);
   if (known == held().names.end()) return EAI_NONAME;
   addrinfo* list = nullptr;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,9 @@ namespace evalcore::test {
 /// this order, and no other name: getaddrinfo() itself is replaced. Not for numeric hosts, which are never
 /// looked up.
 void set_addresses(const std::string& name, std::vector<std::string> addresses);
+
+/// How long each lookup takes from now on.
+void set_lookup_time(std::chrono::milliseconds span);
 
 /// How often a name was looked up.
 [[nodiscard]] int lookups();

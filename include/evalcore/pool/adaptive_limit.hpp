@@ -79,10 +79,6 @@ class adaptive_limit {
     double load;           // Integral of the number in flight until then, in seconds.
     std::uint32_t level;   // In flight when it was sent, with itself.
   };
-  struct hold_time {
-    duration least;
-    duration most;
-  };
 
   // What ends tell (adaptive_limit.cpp).
   void pass_time(instant now);
@@ -92,7 +88,7 @@ class adaptive_limit {
   void failed(const flight& one, std::uint32_t level, instant now);
   void grow(std::uint32_t level, instant now);
   void cut(std::uint32_t limit, limit_reason why, instant now);
-  void hold(std::uint32_t level, hold_time time, instant now);
+  void hold(std::uint32_t level, duration least, instant now);
   [[nodiscard]] std::uint32_t highest(instant now) const;
   void set_limit(std::uint32_t limit, limit_reason why, instant now);
 
@@ -105,6 +101,8 @@ class adaptive_limit {
   void steady_round(instant now);
   void probing_round(instant now);
   void end_probe(bool kept, const goodput_window& seen, instant now);
+  [[nodiscard]] std::uint32_t step_up(instant now) const;
+  void found_cliff(std::uint32_t level, instant now);
   void start_growing();
   void start_steady(double limit, limit_reason why, instant now);
   void settle();
@@ -142,11 +140,14 @@ class adaptive_limit {
   goodput_window recent_;          // The last few ends, to see at once when goodput breaks in.
   double recent_tokens_ = 0;
   instant recent_since_{};
-  goodput_window good_;             // What recent_ is compared with: the last round with nothing wrong.
-  std::uint32_t broken_ = 0;        // Times in a row that goodput was found broken in.
-  bool pays_ = true;                // Growing, by the last few ends.
-  bool doubted_ = false;            // The last round said that growing does not pay; one more is to say so.
-  std::uint32_t cliff_ = no_level;  // Level above which goodput fell.
+  goodput_window good_;       // What recent_ is compared with: the last round with nothing wrong.
+  std::uint32_t broken_ = 0;  // Times in a row that goodput was found broken in.
+  bool pays_ = true;          // Growing, by the last few ends.
+  bool doubted_ = false;      // The last round said that growing does not pay; one more is to say so.
+  std::optional<std::uint32_t> cliff_;  // Level at which goodput was seen to fall.
+  instant cliff_until_{};               // Until then it is not tried again.
+  duration cliff_for_{};
+  bool fell_ = false;  // There was a cliff: go up by steps from then on.
 
   std::uint32_t before_probe_ = 0;
   double step_;                 // Of a probe, part of the limit.

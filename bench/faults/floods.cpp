@@ -1,0 +1,98 @@
+// F18, F19, F20: how much a server answers.
+#include <sys/resource.h>
+
+#include <array>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+#include "faults/cases.hpp"
+#include "loopback/hostile_answers.hpp"
+
+namespace evalcore::faults {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<test::hostile_answer>& hostile() {
+  static const auto all = test::hostile_answers();
+  return all;
+}
+
+const test::hostile_answer& named(std::string_view name) {
+  for (const auto& one : hostile()) {
+    if (one.name == name) return one;
+  }
+  throw std::logic_error("no such answer");
+}
+
+double memory_mb(std::string_view field) {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;) {
+    double kib = 0;
+    if (word == field && status >> kib) return kib * 1024 / 1e6;
+  }
+  return 0;
+}
+
+double cpu_seconds() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto in_seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+  };
+  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
+}
+
+struct bounds {
+  double memory_mb = 0;
+  double cpu_s = 0;
+};
+
+/// The flood, then a good answer. The server is within this process, and its part of the costs is counted.
+void meet(const form& how, judge& verdict, const test::hostile_answer& flood, const bounds& most) {
+  const test::fault_server server({models(how), good(how), flood.acts, good(how)});
+  setup asks;
+  asks.url = server.url();
+  asks.how = how;
+  asks.deadlines.attempt = 5s;
+  asks.pool.total_deadline = 8s;
+  client host(asks);
+  verdict.answered_at_once(host.run());         // What any first request costs is not the flood's.
+  std::ofstream("/proc/self/clear_refs") << 5;  // The peak is counted from here.
+  const double memory_before = memory_mb("VmRSS:");
+  const double cpu_before = cpu_seconds();
+  const auto seen = host.run();
+  const double memory = memory_mb("VmHWM:") - memory_before;
+  const double cpu = cpu_seconds() - cpu_before;
+  verdict.answered_after(seen, {*flood.expected});
+#ifndef EVALCORE_SANITIZED
+  verdict.must(memory <= most.memory_mb, "took " + std::to_string(memory) + " MB");
+  verdict.must(cpu <= most.cpu_s, "took " + std::to_string(cpu) + " s of processor time");
+#else
+  static_cast<void>(most);
+#endif
+}
+
+}  // namespace
+
+void prepare_floods() { static_cast<void>(hostile()); }
+
+void header_floods(const form& how, judge& verdict) {
+  constexpr std::array floods{"a megabyte of headers", "5001 headers", "endless headers"};
+  meet(how, verdict, named(floods[how.number / 4 % floods.size()]), {.memory_mb = 2, .cpu_s = 0.5});
+}
+
+void gzip_bombs(const form& how, judge& verdict) {
+  constexpr std::array bombs{"gzip bomb", "gzip bomb in a bomb", "gzip bomb as an error page"};
+  meet(how, verdict, named(bombs[how.number / 4 % bombs.size()]), {.memory_mb = 80, .cpu_s = 0.5});
+}
+
+void endless_answers(const form& how, judge& verdict) {
+  constexpr std::array streams{"endless line of an event", "endless lines of an event", "endless comments"};
+  constexpr std::array bodies{"endless body", "endless chunks", "endless error page"};
+  const auto& one = named((how.streamed ? streams : bodies)[how.number / 4 % 3]);
+  meet(how, verdict, one, {.memory_mb = 80, .cpu_s = 2});
+}
+
+}  // namespace evalcore::faults
