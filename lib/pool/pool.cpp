@@ -58,11 +58,13 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     std::vector<endpoint_figures> all;
     loop_.run_and_wait([&] {
       all = figures_;
+      const auto now = std::chrono::steady_clock::now();
       for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& gate = machine_.endpoints()[i];
         all[i].limit = gate.limit();
         all[i].in_flight = gate.in_flight();
         all[i].ejections = gate.ejections();
+        if (const auto opens = gate.opens_at(); opens && *opens > now) all[i].paused_for = *opens - now;
         for (const auto& change : gate.history()) {
           all[i].limit_history.push_back({change.at - began_, change.limit, change.why});
         }
