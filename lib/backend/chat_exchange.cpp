@@ -20,32 +20,32 @@ chat_exchange::chat_exchange(const endpoint& at, const chat_codec& format, bool 
       stream_(stream),
       to_(std::move(to)),
       spent_(std::move(spent)),
-      began_(std::chrono::steady_clock::now()),
-      events_(format.events()) {}
+      began_(std::chrono::steady_clock::now()) {}
 
 std::shared_ptr<sink> chat_exchange::abandon() { return std::exchange(to_, nullptr); }
 
 void chat_exchange::on_head(const net::http_head& head) {
-  head_ = head;
+  status_ = head.status;
+  if (status_ != ok) head_ = head;
   if (to_) {
     const auto limits = read_rate_report(head, std::chrono::system_clock::now());
     if (limits) to_->on_rate_report(*limits);
   }
   // Some servers ignore `stream` and answer with one JSON object.
-  if (head.status != ok || head.header("content-type").find("json") != std::string_view::npos ||
-      head.header("content-type").find("text/html") != std::string_view::npos) {
-    stream_ = false;
-  }
+  const auto type = head.header("content-type");
+  page_ = type.find("text/html") != std::string_view::npos;
+  const bool whole = status_ != ok || page_ || type.find("json") != std::string_view::npos;
+  if (stream_ && !whole) events_ = format_.events();
 }
 
 void chat_exchange::on_body(std::string_view piece, instant now) {
   if (!to_) return;
-  if (!stream_) {
+  if (!events_) {
     body_.append(piece);
-    if (head_.status != ok && body_.view().size() > most_refusal_bytes) end(refusal());
+    if (status_ != ok && body_.view().size() > most_refusal_bytes) end(refusal());
     return;
   }
-  const auto made = events_.feed(piece);
+  const auto made = events_->feed(piece);
   if (!made) return end(made.error());
   if (made->content && !timing_.first_token) {
     timing_.first_token = now - began_;
@@ -59,10 +59,10 @@ void chat_exchange::on_end(result<void> outcome) {
   if (!to_) return;
   timing_.total = std::chrono::steady_clock::now() - began_;
   // A refusal is one even when its body broke off.
-  if (head_.status != 0 && head_.status != ok) return end(refusal());
+  if (status_ != 0 && status_ != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
-  if (head_.header("content-type").find("text/html") != std::string_view::npos) return end(page_error());
-  auto reply = stream_ ? events_.take() : format_.decode(body_.view());
+  if (page_) return end(page_error());
+  auto reply = events_ ? events_->take() : format_.decode(body_.view());
   if (reply) {
     if (at_.opened) {
       // The answer's text is the model's and stays as it is.

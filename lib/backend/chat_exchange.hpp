@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -42,13 +43,15 @@ class chat_exchange final : public net::http_sink {
 
   const endpoint& at_;
   const chat_codec& format_;
-  bool stream_;
+  const bool stream_;         ///< As it was asked for.
   std::shared_ptr<sink> to_;  ///< Null once it heard of the end.
   std::function<void()> spent_;
   const instant began_;
-  net::http_head head_;
-  chat_events events_;
-  byte_buffer body_;  ///< Of an answer that is no stream.
+  int status_ = 0;                     ///< 0: no head has come.
+  net::http_head head_;                ///< Of a refusal.
+  std::optional<chat_events> events_;  ///< Of an answer that is a stream.
+  bool page_ = false;                  ///< The answer is a web page, so it is none.
+  byte_buffer body_;                   ///< Of an answer that is no stream.
   chat::timing timing_;
   std::vector<std::string> dropped_;
 };

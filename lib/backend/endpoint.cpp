@@ -17,7 +17,8 @@ net::http_request endpoint::get(std::string_view path) const {
 net::http_request endpoint::post(std::string_view path, std::string body) const {
   net::http_request request;
   request.target = at.path + std::string(path);
-  request.headers = {{"Accept", "application/json"}, {"Content-Type", "application/json"}};
+  request.headers.emplace_back("Accept", "application/json");
+  request.headers.emplace_back("Content-Type", "application/json");
   request.headers.insert(request.headers.end(), headers.begin(), headers.end());
   if (opened) opened->sign(request);
   request.body = std::move(body);

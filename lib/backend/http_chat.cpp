@@ -95,7 +95,8 @@ chat::request http_chat::named(const chat::request& request) const {
 
 ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
   const ticket which = next_++;
-  auto written = format_.encode(named(request), how_.stream);
+  auto written = request.model.empty() ? format_.encode(named(request), how_.stream)
+                                       : format_.encode(request, how_.stream);
   if (!written) {
     link_->loop().post([to = std::move(to), why = written.error()] { to->on_end(why); });
     return which;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include <evalcore/base/ascii.hpp>
+
 namespace evalcore::backend {
 namespace {
 
@@ -15,6 +17,10 @@ using std::chrono::system_clock;
 
 // Longer than any server means; keeps the arithmetic in range.
 constexpr double longest_wait_s = 30.0 * 24 * 3600;
+
+// How the names of headers begin that tell of a server's limits.
+constexpr std::string_view openai_limits = "x-ratelimit-";
+constexpr std::string_view anthropic_limits = "anthropic-ratelimit-";
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n\f\v";
@@ -113,6 +119,11 @@ std::optional<std::uint64_t> count(std::string_view text) {
   return value;
 }
 
+bool tells_a_limit(std::string_view header) {
+  return ascii::equal_without_case(header.substr(0, openai_limits.size()), openai_limits) ||
+         ascii::equal_without_case(header.substr(0, anthropic_limits.size()), anthropic_limits);
+}
+
 rate_window window(const net::http_head& head, const std::array<std::string, 3>& names,
                    system_clock::time_point now) {
   return {count(trimmed(head.header(names[0]))), count(trimmed(head.header(names[1]))),
@@ -120,11 +131,11 @@ rate_window window(const net::http_head& head, const std::array<std::string, 3>&
 }
 
 rate_window window_of(const net::http_head& head, const std::string& what, system_clock::time_point now) {
-  const std::string after = "x-ratelimit-";
+  const std::string after(openai_limits);
   const auto found =
       window(head, {after + "limit-" + what, after + "remaining-" + what, after + "reset-" + what}, now);
   if (found != rate_window{}) return found;
-  const std::string before = "anthropic-ratelimit-" + what;
+  const std::string before = std::string(anthropic_limits) + what;
   return window(head, {before + "-limit", before + "-remaining", before + "-reset"}, now);
 }
 
@@ -151,6 +162,10 @@ std::optional<milliseconds> retry_after(const net::http_head& head, system_clock
 }
 
 std::optional<rate_report> read_rate_report(const net::http_head& head, system_clock::time_point now) {
+  // Most servers have no limits, and every answer is looked at.
+  if (std::ranges::none_of(head.headers, [](const auto& one) { return tells_a_limit(one.first); })) {
+    return std::nullopt;
+  }
   const rate_report found{window_of(head, "requests", now), window_of(head, "tokens", now)};
   if (found == rate_report{}) return std::nullopt;
   return found;

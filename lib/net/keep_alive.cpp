@@ -3,7 +3,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "net/ascii.hpp"
+#include <evalcore/base/ascii.hpp>
 
 namespace evalcore::net {
 namespace {
@@ -18,7 +18,7 @@ std::string_view trimmed(std::string_view text) {
 
 std::string_view http_head::header(std::string_view name) const noexcept {
   for (const auto& [held, value] : headers) {
-    if (equal_without_case(held, name)) return value;
+    if (ascii::equal_without_case(held, name)) return value;
   }
   return {};
 }
@@ -30,7 +30,8 @@ std::optional<duration> idle_life(const http_head& head) {
     const std::string_view item = trimmed(list.substr(0, comma));
     list = comma == std::string_view::npos ? std::string_view() : list.substr(comma + 1);
     const auto equals = item.find('=');
-    if (equals == std::string_view::npos || !equal_without_case(trimmed(item.substr(0, equals)), "timeout"))
+    if (equals == std::string_view::npos ||
+        !ascii::equal_without_case(trimmed(item.substr(0, equals)), "timeout"))
       continue;
     const std::string_view digits = trimmed(item.substr(equals + 1));
     std::uint32_t timeout = 0;

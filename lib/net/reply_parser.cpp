@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "net/ascii.hpp"
+#include <evalcore/base/ascii.hpp>
 
 namespace evalcore::net {
 namespace {
@@ -55,10 +55,11 @@ class message final : public http::basic_parser<false> {
     count_header(name.size() + value.size(), failure);
     if (++header_count_ > bounds_.header_count) failure = http::error::header_limit;
     // Another coding would reach the caller undecoded.
-    if (field == http::field::transfer_encoding && !equal_without_case(value, "chunked")) {
+    if (field == http::field::transfer_encoding && !ascii::equal_without_case(value, "chunked")) {
       failure = http::error::bad_transfer_encoding;
     }
-    if (field == http::field::content_encoding && !value.empty() && !equal_without_case(value, "identity")) {
+    if (field == http::field::content_encoding && !value.empty() &&
+        !ascii::equal_without_case(value, "identity")) {
       encoded_ = true;
     }
     if (!failure && !in_body_) head_.headers.emplace_back(std::string(name), std::string(value));

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "net/ascii.hpp"
+#include <evalcore/base/ascii.hpp>
 
 namespace evalcore::net {
 namespace {
@@ -19,7 +19,7 @@ bool reserved(std::string_view name) {
   static constexpr std::array<std::string_view, 7> names{
       "host", "content-length", "transfer-encoding", "trailer", "connection", "upgrade", "accept-encoding"};
   return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view held) { return equal_without_case(held, name); });
+                     [&](std::string_view held) { return ascii::equal_without_case(held, name); });
 }
 
 bool value_is_safe(std::string_view value) {

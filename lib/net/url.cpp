@@ -6,7 +6,7 @@
 #include <charconv>
 #include <optional>
 
-#include "net/ascii.hpp"
+#include <evalcore/base/ascii.hpp>
 
 namespace evalcore::net {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::string_view http_scheme = "http://";
 constexpr std::string_view https_scheme = "https://";
 
 bool begins_with(std::string_view text, std::string_view scheme) {
-  return equal_without_case(text.substr(0, scheme.size()), scheme);
+  return ascii::equal_without_case(text.substr(0, scheme.size()), scheme);
 }
 
 bool host_character(char c) {
@@ -47,13 +47,13 @@ std::optional<error> read_authority(std::string_view text, url& into) {
     const auto close = text.find(']');
     if (close == std::string_view::npos) return refuse("the URL's IPv6 address lacks its closing bracket");
     into.host = text.substr(1, close - 1);
-    std::transform(into.host.begin(), into.host.end(), into.host.begin(), lower);
+    std::transform(into.host.begin(), into.host.end(), into.host.begin(), ascii::lower);
     if (!ipv6_address(into.host)) return refuse("the URL's host is not an IPv6 address");
     rest = text.substr(close + 1);
   } else {
     const auto colon = text.find(':');
     into.host = text.substr(0, colon);
-    std::transform(into.host.begin(), into.host.end(), into.host.begin(), lower);
+    std::transform(into.host.begin(), into.host.end(), into.host.begin(), ascii::lower);
     if (into.host.empty()) return refuse("the URL has no host");
     if (!std::all_of(into.host.begin(), into.host.end(), host_character)) {
       return refuse("the URL's host holds a character that host names do not have");

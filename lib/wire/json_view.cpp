@@ -18,6 +18,11 @@ namespace {
 /// Keys of objects up to this size are compared one by one, those of larger ones sorted.
 constexpr std::size_t few_members = 16;
 
+/// A reader's parser costs more to make than most replies cost to read, so one is left for the next. One
+/// that has grown for a large document is not: it holds many times that document.
+constexpr std::size_t most_kept_bytes = std::size_t{64} * 1024;
+thread_local std::unique_ptr<simdjson::dom::parser> spare;
+
 using member_list = std::vector<std::pair<std::string_view, element>>;
 
 /// The members of an object in their order, of equal keys the last.
@@ -130,12 +135,18 @@ std::string replace_lone_surrogates(std::string_view text) {
 
 }  // namespace
 
+json_reader::json_reader() : parser_(spare ? std::move(spare) : std::make_unique<simdjson::dom::parser>()) {}
+
+json_reader::~json_reader() {
+  if (parser_ && parser_->capacity() <= most_kept_bytes) spare = std::move(parser_);
+}
+
 simdjson::error_code json_reader::parse(std::string_view text, element& root) {
   if (text.empty()) return simdjson::EMPTY;  // simdjson copies from a null pointer then.
-  if (text.size() > parser_.capacity()) {
-    if (const auto failure = parser_.allocate(text.size(), limits::json_depth)) return failure;
+  if (text.size() > parser_->capacity()) {
+    if (const auto failure = parser_->allocate(text.size(), limits::json_depth)) return failure;
   }
-  return parser_.parse(text.data(), text.size()).get(root);
+  return parser_->parse(text.data(), text.size()).get(root);
 }
 
 std::optional<element> json_reader::read(std::string_view text) {

@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -46,10 +47,16 @@ inline std::optional<std::uint64_t> count_member(const element& from, std::strin
   return count;
 }
 
-/// One parser, used again for each document of a stream. Damage for which there is a rule is mended and
-/// remembered: what is no character in a text becomes U+FFFD, of equal keys in one object the last one stays.
+/// One parser, used again for each document of a stream, and then for the thread's next reader. Damage for
+/// which there is a rule is mended and remembered: what is no character in a text becomes U+FFFD, of equal
+/// keys in one object the last one stays.
 class json_reader {
  public:
+  json_reader();
+  ~json_reader();
+  json_reader(json_reader&&) noexcept = default;
+  json_reader& operator=(json_reader&&) noexcept = default;
+
   /// Nullopt for what is not JSON, or is nested deeper than the limit. A byte order mark before it is
   /// skipped.
   [[nodiscard]] std::optional<element> read(std::string_view text);
@@ -60,7 +67,7 @@ class json_reader {
  private:
   [[nodiscard]] simdjson::error_code parse(std::string_view text, element& root);
 
-  simdjson::dom::parser parser_;
+  std::unique_ptr<simdjson::dom::parser> parser_;
   chat::json_damage damage_;
 };
 

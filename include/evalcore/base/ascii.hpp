@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-namespace evalcore::net {
+namespace evalcore::ascii {
 
 /// ASCII only: the host's locale has no say in what a URL or a header means.
 [[nodiscard]] constexpr char lower(char c) noexcept {
@@ -15,4 +15,4 @@ namespace evalcore::net {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-}  // namespace evalcore::net
+}  // namespace evalcore::ascii
