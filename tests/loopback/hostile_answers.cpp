@@ -142,7 +142,7 @@ void add_texts(std::vector<hostile_answer>& to) {
   to.push_back({"an HTML page for a stream",
                 true,
                 {send(with_length("200 OK\r\nContent-Type: text/html", "<html><body>Sign in</body></html>"))},
-                errc::truncated});
+                errc::bad_reply});
   to.push_back({"empty stream", true, {send(stream_head), close()}, errc::truncated});
   to.push_back({"a stream without its end", true, {send(stream_head + delta), close()}, errc::truncated});
 }
