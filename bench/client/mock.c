@@ -5,8 +5,8 @@
  * The path says how it answers, before /v1:
  *   /delay/MS               a whole answer, after so many milliseconds
  *   /stream/RATE/COUNT/MS   COUNT deltas, RATE a second, the first after MS to 2·MS milliseconds, of no two
- *                           requests the same. The first delta is the time at which it is sent, by
- *                           CLOCK_MONOTONIC in nanoseconds.
+ *                           requests the same. Each delta is the time at which it is sent, by
+ *                           CLOCK_MONOTONIC in nanoseconds, and a blank.
  * What ends in /models lists one model; /completions is answered in the older form.
  *
  * One thread. A request has a Content-Length, or no body, and comes alone on its connection. */
@@ -133,7 +133,7 @@ static void put_delta(struct connection* who) {
                      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nServer: mock\r\n"
                      "Transfer-Encoding: chunked\r\n\r\n");
   }
-  sprintf(event, form, who->sent == 0 ? (long long)now_ns() : (long long)who->sent);
+  sprintf(event, form, (long long)now_ns());
   length += chunk(out + length, event);
   if (++who->sent == who->deltas) {
     length += chunk(out + length, "data: {" START
