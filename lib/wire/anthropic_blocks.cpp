@@ -7,6 +7,12 @@ namespace {
 
 error bad(const char* what) { return fail(errc::bad_reply, stage::decode, what); }
 
+/// The member `text`, "" where it is absent. Nullopt for what is not text.
+std::optional<std::string_view> text_in(const element& from) {
+  const auto held = member(from, "text");
+  return held ? text_of(*held) : "";
+}
+
 }  // namespace
 
 block_assembler::block& block_assembler::open(std::optional<std::int64_t> index, kind what) {
@@ -29,8 +35,10 @@ result<void> block_assembler::start(std::optional<std::int64_t> index, const ele
   if (!from.is_object()) return bad("a block of the answer's content is no object");
   const std::string_view type = text_member(from, "type").value_or("");
   if (type == "text") {
+    const auto text = text_in(from);
+    if (!text) return bad("the text of a block is not text");
     auto& one = open(index, kind::text);
-    one.text = text_member(from, "text").value_or("");
+    one.text = *text;
     made.text += one.text;
     made.content = made.content || !one.text.empty();
   } else if (type == "thinking" || type == "redacted_thinking") {
@@ -43,6 +51,7 @@ result<void> block_assembler::start(std::optional<std::int64_t> index, const ele
     auto& one = open(index, kind::call);
     one.call.id = text_member(from, "id").value_or("");
     one.call.name = text_member(from, "name").value_or("");
+    if (one.call.name.empty()) return bad("a tool call names no function");
     made.content = true;
     if (const auto input = member(from, "input")) {
       if (!input->is_object()) return bad("a tool call's input is no object");
@@ -58,12 +67,13 @@ result<void> block_assembler::add(std::optional<std::int64_t> index, const eleme
                                   stream_progress& made) {
   const std::string_view type = text_member(delta, "type").value_or("");
   if (type == "text_delta") {
-    const std::string_view text = text_member(delta, "text").value_or("");
+    const auto text = text_in(delta);
+    if (!text) return bad("the text added to a block is not text");
     auto& one = held(index, kind::text);
     if (one.what != kind::text) return bad("text was added to a block that holds none");
-    one.text += text;
-    made.text += text;
-    made.content = made.content || !text.empty();
+    one.text += *text;
+    made.text += *text;
+    made.content = made.content || !text->empty();
   } else if (type == "thinking_delta") {
     const std::string_view text = text_member(delta, "thinking").value_or("");
     held(index, kind::thinking).thinking.text += text;

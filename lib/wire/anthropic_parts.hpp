@@ -20,10 +20,11 @@ namespace evalcore::wire {
 /// alike: the latter has its content yet to come.
 class block_assembler {
  public:
-  /// Errors: bad_reply for a block that is none. Blocks of an unknown kind are skipped.
+  /// Errors: bad_reply for a block that is none, text that is none, a call without a name. Blocks of an
+  /// unknown kind are skipped.
   [[nodiscard]] result<void> start(std::optional<std::int64_t> index, const element& from,
                                    stream_progress& made);
-  /// Errors: bad_reply for arguments of a call that never began.
+  /// Errors: bad_reply for arguments of a call that never began, and for text that is none.
   [[nodiscard]] result<void> add(std::optional<std::int64_t> index, const element& delta,
                                  stream_progress& made);
   /// Once, at the end.
@@ -62,6 +63,7 @@ class message_usage {
 };
 
 /// Takes over why the message ended, where `holder` says so: reason, stop string, the details of a refusal.
-void read_message_end(const element& holder, chat::reply& into);
+/// Errors: backend_fault where the server says with the reason that it failed.
+[[nodiscard]] std::optional<error> read_message_end(const element& holder, chat::reply& into);
 
 }  // namespace evalcore::wire

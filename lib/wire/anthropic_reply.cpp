@@ -55,14 +55,20 @@ chat::usage message_usage::total(const dialect& ways) const {
   return sum;
 }
 
-void read_message_end(const element& holder, chat::reply& into) {
-  if (const auto reason = text_member(holder, "stop_reason"); reason && into.finish_raw.empty()) {
+std::optional<error> read_message_end(const element& holder, chat::reply& into) {
+  const auto reason = text_member(holder, "stop_reason");
+  if (reason && broke_off(*reason)) {
+    return fail(errc::backend_fault, stage::body,
+                "the backend broke the answer off (stop reason \"" + std::string(*reason) + "\")");
+  }
+  if (reason && into.finish_raw.empty()) {
     into.finish_raw = *reason;
     into.finish = finish_from(*reason);
   }
   // llama.cpp names the string and yet says "end_turn".
   if (const auto text = text_member(holder, "stop_sequence")) into.stop_string = *text;
   if (const auto details = member(holder, "stop_details")) into.refusal = refusal_text(*details);
+  return std::nullopt;
 }
 
 result<chat::reply> decode_anthropic_message(std::string_view body, const dialect& ways) {
@@ -73,6 +79,8 @@ result<chat::reply> decode_anthropic_message(std::string_view body, const dialec
                                                                            : "the answer is not JSON");
   }
   if (auto failure = error_inside(*root)) return *std::move(failure);
+  // An error by its type stays one without the object that explains it.
+  if (text_member(*root, "type") == "error") return error_of(std::nullopt, *root);
   const auto content = member(*root, "content");
   simdjson::dom::array list;
   if (!content || content->get_array().get(list) != simdjson::SUCCESS) {
@@ -85,7 +93,7 @@ result<chat::reply> decode_anthropic_message(std::string_view body, const dialec
   }
   chat::reply reply;
   blocks.finish(reply);
-  read_message_end(*root, reply);
+  if (auto failure = read_message_end(*root, reply)) return *std::move(failure);
   reply.model = text_member(*root, "model").value_or("");
   message_usage usage;
   usage.read(*root);

@@ -66,7 +66,10 @@ result<void> anthropic_messages_stream::state::take_over(std::string_view type, 
       usage.read(*message);
     }
   } else if (type == "message_delta") {
-    if (const auto delta = member(root, "delta")) read_message_end(*delta, reply);
+    const auto delta = member(root, "delta");
+    if (auto broken_off = delta ? read_message_end(*delta, reply) : std::nullopt) {
+      return *std::move(broken_off);
+    }
     usage.read(root);
   } else if (type == "message_stop") {
     stopped = true;

@@ -88,3 +88,10 @@ TEST_CASE("anthropic: what is no message is no answer") {
     CHECK(got.error().code == errc::bad_reply);
   }
 }
+
+TEST_CASE("anthropic: an error that does not explain itself is none the less no answer") {
+  const auto got = wire::decode_anthropic_message(
+      R"({"type":"error","content":[{"type":"text","text":"a"}],"stop_reason":"end_turn"})", anthropic());
+  REQUIRE_FALSE(got);
+  CHECK(got.error().code == errc::backend_fault);
+}

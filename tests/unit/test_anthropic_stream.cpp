@@ -274,3 +274,35 @@ TEST_CASE("anthropic: a body kept alive with blanks is read; several texts are o
   CHECK(got->text == "ab");
   CHECK(got->model == "m");
 }
+
+TEST_CASE("anthropic: a stop reason that means failure is no answer") {
+  for (const std::string_view reason : {"error", "abort", "aborted", "cancelled"}) {
+    CAPTURE(reason);
+    CHECK(code_of(read_stream(start() + text("a") + end(reason))) == errc::backend_fault);
+    CHECK(code_of(whole(R"({"content":[{"type":"text","text":"a"}],"stop_reason":")" + std::string(reason) +
+                        "\"}")) == errc::backend_fault);
+  }
+}
+
+TEST_CASE("anthropic: text that is no text is no answer, absent text is none") {
+  CHECK(code_of(whole(R"({"content":[{"type":"text","text":5}],"stop_reason":"end_turn"})")) ==
+        errc::bad_reply);
+  CHECK(code_of(read_stream(start() + block(0, R"("type":"text","text":5)") + end())) == errc::bad_reply);
+  CHECK(code_of(read_stream(start() + block(0, R"("type":"text","text":"")") +
+                            delta(0, R"("type":"text_delta","text":5)") + end())) == errc::bad_reply);
+  const auto got =
+      read_stream(start() + block(0, R"("type":"text")") + delta(0, R"("type":"text_delta","text":null)") +
+                  delta(0, R"("type":"text_delta","text":"a")") + end());
+  REQUIRE(got);
+  CHECK(got->text == "a");
+}
+
+TEST_CASE("anthropic: a call without a name is no call") {
+  for (const std::string call :
+       {R"("type":"tool_use","id":"a","input":{})", R"("type":"tool_use","id":"a","name":"","input":{})",
+        R"("type":"tool_use","id":"a","name":5,"input":{})"}) {
+    CAPTURE(call);
+    CHECK(code_of(whole("{\"content\":[{" + call + "}],\"stop_reason\":\"tool_use\"}")) == errc::bad_reply);
+    CHECK(code_of(read_stream(start() + block(0, call) + end("tool_use"))) == errc::bad_reply);
+  }
+}
