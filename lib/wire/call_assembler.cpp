@@ -1,9 +1,13 @@
 #include "wire/call_assembler.hpp"
 
+#include <algorithm>
+
 #include <evalcore/base/json.hpp>
 
 namespace evalcore::wire {
 namespace {
+
+error nameless() { return fail(errc::bad_reply, stage::decode, "a tool call names no function"); }
 
 bool is_complete(const std::string& arguments) { return json::parse(arguments).has_value(); }
 
@@ -43,6 +47,9 @@ std::size_t call_assembler::slot_for(const element& fragment, std::string_view i
 }
 
 result<void> call_assembler::add(const element& fragment) {
+  // Null stands for "nothing new" about the call before it, and so needs one.
+  if (fragment.is_null() && !calls_.empty()) return {};
+  if (!fragment.is_object()) return nameless();
   const std::string_view id = text_member(fragment, "id").value_or("");
   const auto function = member(fragment, "function");
   const std::string_view name = function ? text_member(*function, "name").value_or("") : "";
@@ -58,6 +65,11 @@ result<void> call_assembler::add(const element& fragment) {
   if (!arguments) return std::move(arguments).error();
   call.arguments += *arguments;
   return {};
+}
+
+result<std::vector<chat::tool_call>> call_assembler::take() {
+  if (std::ranges::any_of(calls_, [](const auto& call) { return call.name.empty(); })) return nameless();
+  return std::move(calls_);
 }
 
 }  // namespace evalcore::wire

@@ -16,11 +16,12 @@ namespace evalcore::wire {
 /// each fragment, or write null for what did not change. The name tells where a call begins.
 class call_assembler {
  public:
-  /// One element of a delta's `tool_calls`. Errors: bad_reply for arguments that are neither text nor JSON
-  /// object.
+  /// One element of a delta's `tool_calls`. Errors: bad_reply for what is no fragment, and for arguments that
+  /// are neither text nor JSON object.
   [[nodiscard]] result<void> add(const element& fragment);
 
-  [[nodiscard]] std::vector<chat::tool_call> take() { return std::move(calls_); }
+  /// Once, at the end. Errors: bad_reply for a call that never got a name.
+  [[nodiscard]] result<std::vector<chat::tool_call>> take();
 
  private:
   std::size_t slot_for(const element& fragment, std::string_view id, std::string_view name);

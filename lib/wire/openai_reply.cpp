@@ -32,11 +32,12 @@ result<std::vector<chat::tool_call>> whole_calls(const element& message) {
   if (list->get_array().get(elements) != simdjson::SUCCESS) return bad("tool_calls is not a list");
   for (const element one : elements) {
     const auto function = member(one, "function");
-    if (!function) return bad("a tool call names no function");
+    const std::string_view name = function ? text_member(*function, "name").value_or("") : "";
+    if (name.empty()) return bad("a tool call names no function");
     auto arguments = arguments_text(*function);
     if (!arguments) return std::move(arguments).error();
     calls.push_back({.id = std::string(text_member(one, "id").value_or("")),
-                     .name = std::string(text_member(*function, "name").value_or("")),
+                     .name = std::string(name),
                      .arguments = *std::move(arguments)});
   }
   return calls;
@@ -110,6 +111,7 @@ result<chat::reply> decode_openai_chat(std::string_view body, const dialect& way
   }
   if (auto failure = error_inside(*root)) return *std::move(failure);
   const auto choice = first_choice(*root);
+  if (auto failure = choice ? error_inside(*choice) : std::nullopt) return *std::move(failure);
   const auto message = choice ? member(*choice, "message") : std::nullopt;
   if (!message) return bad("the answer has no choice with a message");
   const auto content = content_text(*message);

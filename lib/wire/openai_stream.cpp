@@ -50,6 +50,8 @@ result<void> openai_chat_stream::state::event(const sse_event& one, progress& ma
   read_usage(*root, reply.usage);
   const auto choice = first_choice(*root);
   if (!choice) return {};
+  // Gateways put the error of the server behind them here, beside a finish reason.
+  if (auto inside = error_inside(*choice)) return *std::move(inside);
   answered = true;
   if (const auto from = member(*choice, "delta")) {
     if (auto taken = delta(*from, made); !taken) return taken;
@@ -101,7 +103,9 @@ result<chat::reply> openai_chat_stream::take() {
                 "the stream ended without a finish reason: the connection was cut or the server died");
   }
   if (!now.answered) return bad("the stream ended without an answer in it");
-  now.reply.calls = now.calls.take();
+  auto calls = now.calls.take();
+  if (!calls) return std::move(calls).error();
+  now.reply.calls = *std::move(calls);
   now.reply.damage = now.reader.damage();
   split_reasoning(*now.ways, now.reply);
   return std::move(now.reply);

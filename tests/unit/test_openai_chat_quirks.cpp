@@ -242,3 +242,34 @@ TEST_CASE("a nest of brackets is refused, not followed") {
   CHECK(code_of(whole(R"({"choices":[{"message":{"content":"a"},"x":)" + std::string(200, '[') +
                       std::string(200, ']') + "}]}")) == errc::bad_reply);
 }
+
+TEST_CASE("a call that is none, or that never gets a name, is no answer") {
+  const std::string end = chunk("{}", R"("tool_calls")");
+  for (const std::string call :
+       {"5", "null", R"("x")", "[]", "{}", R"({"index":0,"id":"a"})",
+        R"({"index":0,"id":"a","function":{"name":"","arguments":"{}"}})", R"({"function":{"name":5}})"}) {
+    CAPTURE(call);
+    CHECK(code_of(read_stream(chunk("{\"tool_calls\":[" + call + "]}") + end)) == errc::bad_reply);
+    CHECK(code_of(whole(R"({"choices":[{"message":{"tool_calls":[)" + call +
+                        R"(]},"finish_reason":"tool_calls"}]})")) == errc::bad_reply);
+  }
+  const std::string begun = R"({"index":0,"id":"a","function":{"name":"f","arguments":"{"}})";
+  CHECK(code_of(read_stream(chunk("{\"tool_calls\":[" + begun + ",5]}") + end)) == errc::bad_reply);
+  // Null after a call says nothing new about it; a name may come late.
+  CHECK(calls_of({begun, "null", R"({"index":0,"function":{"arguments":"}"}})"}) ==
+        call_list{{"a", "f", "{}"}});
+  CHECK(calls_of({R"({"index":0,"id":"a"})", R"({"index":0,"function":{"name":"f","arguments":"{}"}})"}) ==
+        call_list{{"a", "f", "{}"}});
+}
+
+TEST_CASE("an error beside the finish reason wins over it") {
+  const std::string failed = R"("error":{"message":"slow","code":429},"finish_reason":"stop"}]})";
+  const auto streamed = read_stream(chunk(R"({"content":"a"})") +
+                                    event(R"({"choices":[{"index":0,"delta":{"content":""},)" + failed));
+  CHECK(code_of(streamed) == errc::rate_limited);
+  CHECK(streamed.error().backend_words == "slow");
+  const auto once = whole(R"({"choices":[{"index":0,"message":{"content":"a"},)" + failed);
+  CHECK(code_of(once) == errc::rate_limited);
+  CHECK(once.error().backend_words == "slow");
+  CHECK(whole(R"({"choices":[{"message":{"content":"a"},"error":null,"finish_reason":"stop"}]})"));
+}
