@@ -109,6 +109,8 @@ result<void> output_assembler::add_item(std::string_view type, const element& ev
   if (!item) return std::move(item).error();
   if (item->what == call) made.content = true;
   const bool begins = type.ends_with(".added");
+  const auto index = index_member(event, "output_index");
+  if (begins && index && items_.contains(*index)) return bad("two items begin at one place of the output");
   auto& into = begins ? open(event, item->id, item->what) : held(event, item->id, item->what);
   into = *std::move(item);
   return {};

@@ -160,9 +160,18 @@ result<chat::reply> read_response(const element& response, std::string_view stat
                 "the backend broke the answer off (status \"" + std::string(state) + "\")");
   }
   if (state == "queued" || state == "in_progress") return bad("the response is not finished yet");
+  if (state != "completed" && state != "incomplete") return bad("the response does not say how it ended");
   auto items = read_output(response);
   if (!items) return std::move(items).error();
+  if (!member(response, "output") && streamed.empty()) {
+    return bad("the answer is no response with a list of output");
+  }
   if (items->empty()) *items = std::move(streamed);
+  for (const auto& one : *items) {
+    if (one.what == output_item::kind::call && one.call.name.empty()) {
+      return bad("a tool call names no function");
+    }
+  }
   chat::reply reply;
   for (auto& one : *items) put_item(std::move(one), reply);
   read_end(response, state, reply);
@@ -181,7 +190,6 @@ result<chat::reply> decode_openai_response(std::string_view body, const dialect&
   }
   auto reply = read_response(*root, text_member(*root, "status").value_or(""), {}, ways);
   if (!reply) return reply;
-  if (!member(*root, "output")) return bad("the answer is no response with a list of output");
   reply->damage = reader.damage();
   return reply;
 }

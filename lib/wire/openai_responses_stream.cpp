@@ -66,7 +66,9 @@ result<void> openai_response_stream::state::end(std::string_view announced, cons
   if (!response) return bad("the event of the stream's end holds no response");
   // A response that failed did so whatever else it says.
   const bool failed = announced == "failed" || announced == "cancelled";
-  const auto said = failed ? announced : text_member(*response, "status").value_or(announced);
+  auto said = failed ? announced : text_member(*response, "status").value_or(announced);
+  // Nor does it make an answer whole that the event says is not.
+  if (announced == "incomplete" && said == "completed") said = announced;
   auto whole = read_response(*response, said, output.take(), *ways);
   if (!whole) return std::move(whole).error();
   reply = *std::move(whole);

@@ -163,3 +163,13 @@ TEST_CASE("responses: a real server's whole answers") {
   CHECK(overflow.status == 400);
   CHECK(wire::classify_openai_error(overflow.status, overflow.body, ways).code == errc::context_overflow);
 }
+
+TEST_CASE("responses: an answer that does not say how it ended, or calls nothing by name, is none") {
+  for (const char* body :
+       {R"({"output":[]})", R"({"status":null,"output":[]})", R"({"status":"novel","output":[]})",
+        R"({"status":"completed","output":[{"type":"function_call","call_id":"a","arguments":"{}"}]})",
+        R"({"status":"completed","output":[{"type":"function_call","call_id":"a","name":""}]})"}) {
+    CAPTURE(body);
+    CHECK(refused(whole(body)).code == errc::bad_reply);
+  }
+}

@@ -237,3 +237,25 @@ TEST_CASE("responses stream: a real server that names no indices") {
     }
   }
 }
+
+TEST_CASE("responses stream: an end with nothing before it and nothing in it is no answer") {
+  CHECK(code(stream_response(event(R"({"type":"response.completed","response":{}})"))) == errc::bad_reply);
+}
+
+TEST_CASE("responses stream: an answer announced as incomplete is not complete") {
+  const auto got = stream_response(
+      event(std::string(added)) + delta("a") +
+      event(
+          R"({"type":"response.incomplete","response":{"status":"completed","incomplete_details":{"reason":"max_output_tokens"}}})"));
+  REQUIRE(got);
+  CHECK(got->finish == chat::finish_reason::length);
+}
+
+TEST_CASE("responses stream: two items at one place, or a call without a name, are no answer") {
+  const std::string begun = event(std::string(added));
+  CHECK(code(stream_response(begun + begun + event(std::string(ended)))) == errc::bad_reply);
+  CHECK(
+      code(stream_response(
+          event(R"({"type":"response.output_item.added","output_index":0,"item":{"type":"function_call"}})") +
+          event(std::string(ended)))) == errc::bad_reply);
+}
