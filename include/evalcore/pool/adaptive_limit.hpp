@@ -39,16 +39,16 @@ struct limit_bounds {
 /// How many requests to have in flight at one endpoint, found out while they run: few that bring about the
 /// best goodput (completion tokens of answered requests a second).
 ///
-/// - It starts with few and lets one more in for each answer, so that the number doubles with each round,
-/// until
-///   goodput does not grow with it any more; then it goes back to where it stopped growing, and a little
-///   above.
-/// - From time to time it tries a few more for a round, and keeps them if they pay; or a few less, when
-/// goodput
-///   fell with more or the first token takes much longer than it can.
-/// - A rejection cuts it to what the server had taken, failures in a row to the start, a goodput that breaks
-/// in to
-///   a little less, and if that does not help to a fraction. The level is not passed again for a while.
+/// Growth: it starts with few and lets one more in for each answer, so that the number doubles with each
+/// round, until goodput does not grow with it any more; then it goes back to where it stopped growing, and a
+/// little above.
+///
+/// Probes: from time to time it tries a few more for a round, and keeps them if they pay; or a few less, when
+/// goodput fell with more or the first token takes much longer than it can.
+///
+/// Cuts: a rejection cuts it to what the server had taken, failures in a row to the start, a goodput that
+/// breaks in to a little less, and if that does not help to a fraction. The level is not passed again for a
+/// while.
 ///
 /// A state machine without clock: tell it each start and end. Each call takes constant time. Not thread-safe.
 class adaptive_limit {
