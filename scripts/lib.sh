@@ -8,6 +8,7 @@
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
 #   need_llama_server      llama.cpp's server as a program; path: $EVALCORE_LLAMA_SERVER
 #   need_mlx_server        mlx_lm.server, which compiles with g++ as it runs; path: $EVALCORE_MLX_SERVER
+#   need_llmock            a server that breaks requests on purpose; path: $EVALCORE_LLMOCK
 #   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
 
 shopt -s inherit_errexit
@@ -231,4 +232,10 @@ need_mlx_server() {
   need_venv mlx
   EVALCORE_MLX_SERVER=$(venv_folder mlx)/bin/mlx_lm.server
   export EVALCORE_MLX_SERVER
+}
+
+need_llmock() {
+  need_venv llmock
+  EVALCORE_LLMOCK=$(venv_folder llmock)/bin/llmock
+  export EVALCORE_LLMOCK
 }
