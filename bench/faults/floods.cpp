@@ -63,8 +63,8 @@ void meet(const form& how, judge& verdict, const test::hostile_answer& flood, co
   const double memory_before = memory_mb("VmRSS:");
   const double cpu_before = cpu_seconds();
   const auto seen = host.run();
-  const double memory = memory_mb("VmHWM:") - memory_before;
-  const double cpu = cpu_seconds() - cpu_before;
+  [[maybe_unused]] const double memory = memory_mb("VmHWM:") - memory_before;
+  [[maybe_unused]] const double cpu = cpu_seconds() - cpu_before;
   verdict.answered_after(seen, {*flood.expected});
 #ifndef EVALCORE_SANITIZED
   verdict.must(memory <= most.memory_mb, "took " + std::to_string(memory) + " MB");
