@@ -92,7 +92,8 @@ struct managed_chat::guardian : std::enable_shared_from_this<guardian> {
 
   void examine(error failure, std::function<void(error)> tell, int left = looks) {
     const bool suspicious = failure.code == errc::transport || failure.code == errc::truncated;
-    if (ended || reviving || !suspicious) return tell(std::move(failure));
+    if (ended || !suspicious) return tell(std::move(failure));
+    // While it is being started again `child` is still the dead one: all that were out with it hear the same.
     if (const auto how = child->exited()) {
       auto why = death_of(name, *how, *child);
       why.at = failure.at;

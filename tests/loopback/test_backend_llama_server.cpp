@@ -186,11 +186,18 @@ TEST_CASE("a server that is killed in the middle of a request is blamed for it, 
   const auto pid = server_pid();
   ::kill(pid, SIGSTOP);  // So that the request is under way for sure.
   const auto one = test::start(loop, *server, test::user_says("hi"));
+  const auto other = test::start(loop, *server, test::user_says("hello"));
   ::kill(pid, SIGKILL);
   const auto outcome = one.sink->wait();
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == errc::backend_fault);
+  CHECK(outcome.error().server_died);
   CHECK(outcome.error().message.starts_with("llama-server died (signal 9); last lines: "));
+  // Whether it is being started again by then or not.
+  const auto second = other.sink->wait();
+  REQUIRE_FALSE(second);
+  CHECK(second.error().code == errc::backend_fault);
+  CHECK(second.error().server_died);
   // Whoever asks next hears that it is being started again, and after a while its answer.
   const auto patience = std::chrono::steady_clock::now() + 60s;
   auto next = test::start(loop, *server, test::user_says("hi")).sink->wait();
