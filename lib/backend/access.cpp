@@ -272,17 +272,18 @@ void access::sign(net::http_request& request) const {
 }
 
 error access::without_secrets(error failure) const {
-  hide_secrets(failure.message);
-  hide_secrets(failure.backend_words);
+  failure.message = without_secrets(std::move(failure.message));
+  failure.backend_words = without_secrets(std::move(failure.backend_words));
   return failure;
 }
 
-void access::hide_secrets(std::string& text) const {
+std::string access::without_secrets(std::string said) const {
   const std::lock_guard lock(guarded_);
   for (const auto& secret : secrets_) {
-    replace_all(text, secret, "[hidden]");
-    hide_cut_secret(text, secret);
+    replace_all(said, secret, "[hidden]");
+    hide_cut_secret(said, secret);
   }
+  return said;
 }
 
 }  // namespace evalcore::backend

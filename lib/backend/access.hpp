@@ -32,8 +32,7 @@ class access {
   void sign(net::http_request& request) const;
   /// Takes every value, former keys included, out of what a server said.
   [[nodiscard]] error without_secrets(error failure) const;
-  /// The same for one text.
-  void hide_secrets(std::string& text) const;
+  [[nodiscard]] std::string without_secrets(std::string said) const;
   /// For messages: "the API key in NAME"; empty when there is no key.
   [[nodiscard]] const std::string& key_source() const noexcept { return source_; }
 

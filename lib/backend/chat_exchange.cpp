@@ -33,13 +33,17 @@ void chat_exchange::on_head(const net::http_head& head) {
   }
   // Some servers ignore `stream` and answer with one JSON object.
   const auto type = head.header("content-type");
-  page_ = type.find("text/html") != std::string_view::npos;
-  const bool whole = status_ != ok || page_ || type.find("json") != std::string_view::npos;
+  html_ = type.find("text/html") != std::string_view::npos;
+  const bool whole = status_ != ok || type.find("json") != std::string_view::npos;
   if (stream_ && !whole) events_ = format_.events();
 }
 
 void chat_exchange::on_body(std::string_view piece, instant now) {
   if (!to_) return;
+  if (first_ == 0) {
+    const auto at = piece.find_first_not_of(" \t\r\n");
+    if (at != std::string_view::npos) first_ = piece[at];
+  }
   if (!events_) {
     body_.append(piece);
     if (status_ != ok && body_.view().size() > most_refusal_bytes) end(refusal());
@@ -61,13 +65,12 @@ void chat_exchange::on_end(result<void> outcome) {
   // A refusal is one even when its body broke off.
   if (status_ != 0 && status_ != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
-  if (page_) return end(page_error());
   auto reply = events_ ? events_->take() : format_.decode(body_.view());
+  if (!reply && html_ && first_ == '<') return end(page_error());
   if (reply) {
-    if (at_.opened) {
-      // The answer's text is the model's and stays as it is.
-      for (auto* said : {&reply->model, &reply->finish_raw, &reply->stop_string})
-        at_.opened->hide_secrets(*said);
+    // The answer's text is the model's and stays as it is.
+    for (auto* said : {&reply->model, &reply->finish_raw, &reply->stop_string}) {
+      *said = at_.without_secrets(std::move(*said));
     }
     reply->timing = timing_;
     reply->dropped = std::move(dropped_);

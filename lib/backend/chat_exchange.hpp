@@ -50,7 +50,8 @@ class chat_exchange final : public net::http_sink {
   int status_ = 0;                     ///< 0: no head has come.
   net::http_head head_;                ///< Of a refusal.
   std::optional<chat_events> events_;  ///< Of an answer that is a stream.
-  bool page_ = false;                  ///< The answer is a web page, so it is none.
+  bool html_ = false;                  ///< By its type; some servers say so of every answer.
+  char first_ = 0;                     ///< The first byte of the answer that is no blank; 0: none yet.
   byte_buffer body_;                   ///< Of an answer that is no stream.
   chat::timing timing_;
   std::vector<std::string> dropped_;

@@ -30,9 +30,7 @@ error endpoint::without_secrets(error failure) const {
 }
 
 std::string endpoint::without_secrets(std::string said) const {
-  error carrier;
-  carrier.message = std::move(said);
-  return without_secrets(std::move(carrier)).message;
+  return opened ? opened->without_secrets(std::move(said)) : said;
 }
 
 result<endpoint> read_endpoint(std::string_view base_url) {

@@ -15,18 +15,6 @@ namespace {
 constexpr std::string_view models_path = "/v1/models";
 constexpr std::size_t most_named = 5;
 
-/// What is asked before a run is answered at once or not at all; a user's shorter bound holds.
-net::deadlines short_deadlines(const net::deadlines& asked) {
-  const auto shorter = [](duration wanted, duration most) {
-    return wanted > duration::zero() ? std::min(wanted, most) : most;
-  };
-  auto bounds = asked;
-  bounds.first_byte = shorter(asked.first_byte, std::chrono::seconds(30));
-  bounds.idle = shorter(asked.idle, std::chrono::seconds(30));
-  bounds.attempt = shorter(asked.attempt, std::chrono::seconds(60));
-  return bounds;
-}
-
 /// "connection refused" out of "cannot connect to 127.0.0.1:9: connection refused".
 std::string cause_of(const error& failure) {
   const auto cut = failure.message.rfind(": ");
@@ -110,11 +98,7 @@ error no_responses(const wire::dialect& ways) {
 
 /// What a server says of itself is stored with every result.
 bool tells_secrets(const info& about, const endpoint& at) {
-  const auto tells = [&](const std::string& said) {
-    auto hidden = said;
-    at.opened->hide_secrets(hidden);
-    return hidden != said;
-  };
+  const auto tells = [&](const std::string& said) { return at.without_secrets(said) != said; };
   return tells(about.model) ||
          std::ranges::any_of(about.identity, [&](const auto& one) { return tells(one.second); });
 }

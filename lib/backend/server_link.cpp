@@ -1,5 +1,6 @@
 #include "backend/server_link.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -34,6 +35,17 @@ class collecting_sink final : public net::http_sink {
 };
 
 }  // namespace
+
+net::deadlines short_deadlines(const net::deadlines& asked) {
+  const auto shorter = [](duration wanted, duration most) {
+    return wanted > duration::zero() ? std::min(wanted, most) : most;
+  };
+  auto bounds = asked;
+  bounds.first_byte = shorter(asked.first_byte, std::chrono::seconds(30));
+  bounds.idle = shorter(asked.idle, std::chrono::seconds(30));
+  bounds.attempt = shorter(asked.attempt, std::chrono::seconds(60));
+  return bounds;
+}
 
 server_link::server_link(net::loop& owner, endpoint at, const net::tls_options& tls)
     : loop_(owner), at_(std::move(at)) {

@@ -46,4 +46,8 @@ class server_link {
   std::unique_ptr<net::http_client> client_;
 };
 
+/// For what is asked before a run, which is answered at once or not at all: 30 s for a byte, 60 s in all,
+/// unless the user's bounds are shorter.
+[[nodiscard]] net::deadlines short_deadlines(const net::deadlines& asked);
+
 }  // namespace evalcore::backend

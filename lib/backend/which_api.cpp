@@ -39,8 +39,7 @@ bool speaks_messages(net::loop& owner, const http_options& how, const std::stop_
   at->headers = {{"anthropic-version", std::string(wire::name(how.version))}};
   server_link link(owner, *std::move(at), how.tls);
   auto request = link.at().get("/v1/models");
-  request.deadlines = how.deadlines;
-  request.deadlines.attempt = request.deadlines.first_byte = std::chrono::seconds(30);
+  request.deadlines = short_deadlines(how.deadlines);
   const auto answer = link.fetch_and_wait(std::move(request), stop);
   return answer && in_messages_form(answer->body);
 }

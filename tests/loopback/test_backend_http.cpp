@@ -411,6 +411,63 @@ TEST_CASE("the key goes into each request and into no message") {
   for (const auto& [key, value] : (*made)->about().identity) CHECK(value.find("secret") == std::string::npos);
 }
 
+TEST_CASE("a server that says a key is its model is left, and tells it to nobody") {
+  net::loop loop;
+  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  for (const char* list :
+       {R"({"data":[{"id":"sk-very-secret"}]})", R"({"data":[{"id":"sk-very-secret"},{"id":"b"}]})"}) {
+    const test::fault_server server({answer("200 OK", list)});
+    backend::http_options how;
+    how.base_url = server.url();
+    how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
+    const auto made = backend::connect_openai_url(loop, how);
+    REQUIRE_FALSE(made);
+    CHECK(made.error().message.find("sk-very-secret") == std::string::npos);
+  }
+  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+}
+
+TEST_CASE("a key in what a reply says of itself is hidden") {
+  net::loop loop;
+  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const test::fault_server server(generic({answer(
+      "200 OK",
+      R"({"model":"sk-very-secret","choices":[{"index":0,"finish_reason":"stop","message":{"content":"hi"}}]})")}));
+  backend::http_options how;
+  how.base_url = server.url();
+  how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
+  const auto made = backend::connect_openai_url(loop, how);
+  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+  REQUIRE(made);
+  const auto reply = test::start(loop, **made, test::user_says("hi")).sink->wait();
+  REQUIRE(reply);
+  CHECK(reply->model == "[hidden]");
+  CHECK(reply->text == "hi");
+}
+
+TEST_CASE("a web page is named for what it is; an answer that calls itself one is still an answer") {
+  net::loop loop;
+  const auto as_html = [](const std::string& body) {
+    return test::script{
+        test::send("HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: " +
+                   std::to_string(body.size()) + "\r\n\r\n" + body)};
+  };
+  const test::fault_server server(generic({
+      as_html("\n<!doctype html><title>Sign in</title>"),
+      as_html(
+          "data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\",\"delta\":{\"content\":\"hi\"}}]}\n\n"
+          "data: [DONE]\n\n"),
+  }));
+  const auto made = connect(loop, server, "generic");
+  const auto page = test::start(loop, *made, test::user_says("hi")).sink->wait();
+  REQUIRE_FALSE(page);
+  CHECK(page.error().code == errc::bad_reply);
+  CHECK(page.error().message.find("a web page (text/html)") != std::string::npos);
+  const auto reply = test::start(loop, *made, test::user_says("hi")).sink->wait();
+  REQUIRE(reply);
+  CHECK(reply->text == "hi");
+}
+
 TEST_CASE("connecting can be interrupted") {
   net::loop loop;
   test::fault_server server({{test::stall()}});

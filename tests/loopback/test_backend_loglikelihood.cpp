@@ -33,15 +33,7 @@ test::script echo(const std::string& last, const std::string& logprob) {
 
 struct asked {
   explicit asked(std::vector<test::script> scripts, const char* dialect = "generic")
-      : server(std::move(scripts)) {
-    backend::http_options how;
-    how.base_url = server.url();
-    how.ways = wire::find_dialect(dialect);
-    how.model = "m";
-    auto made = backend::connect_openai_url(loop, how);
-    REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
-    to = *std::move(made);
-  }
+      : server(std::move(scripts)), to(test::reach(loop, server.url(), dialect)) {}
   result<chat::loglikelihood> score(const chat::prompt& context, const chat::prompt& continuation) {
     return test::ask<chat::loglikelihood>(loop, [&](auto done) {
       to->loglikelihood({.context = context, .continuation = continuation}, std::move(done));

@@ -59,15 +59,7 @@ test::script echo(const std::string& last, const std::string& logprob) {
 
 struct probed {
   explicit probed(std::vector<test::script> scripts, const char* dialect = "generic")
-      : server(std::move(scripts)) {
-    backend::http_options how;
-    how.base_url = server.url();
-    how.ways = wire::find_dialect(dialect);
-    how.model = "m";
-    auto made = backend::connect_openai_url(loop, how);
-    REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
-    to = *std::move(made);
-  }
+      : server(std::move(scripts)), to(test::reach(loop, server.url(), dialect)) {}
   backend::probe_report run(std::chrono::milliseconds each = 20s) {
     auto made = backend::probe(loop, *to, {.each = each, .note = {}});
     REQUIRE(made);

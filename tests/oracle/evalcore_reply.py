@@ -5,11 +5,11 @@ import json
 import os
 import subprocess
 
-API = {"chat": "chat", "completion": "completions", "messages": "messages"}
+API = {"chat": "chat", "completion": "completions", "messages": "messages", "response": "responses"}
 
 
 def ask(url, kind, stream, dialect="generic", prompts=1, **more):
-    """What becomes of one request to `url`. Kinds: chat, completion, messages."""
+    """What becomes of one request to `url`. Kinds: those of API."""
     question = {"api": API[kind], "url": url, "dialect": dialect, "stream": stream, **more}
     if kind == "completion":
         question["prompts"] = ["hi"] * prompts

@@ -1,10 +1,7 @@
 """The answers of tests/data/responses: what the types of the official SDK say they are, and read as its client reads
 them, or a test says what the SDK gets wrong."""
 
-import json
-import os
 import pathlib
-import subprocess
 
 import openai
 import pytest
@@ -12,6 +9,7 @@ from openai.types.responses import Response
 from openai.types.responses.response_stream_event import ResponseStreamEvent
 from pydantic import TypeAdapter
 
+from evalcore_reply import ask
 from replay_server import ReplayServer
 
 FOLDER = pathlib.Path(__file__).resolve().parents[1] / "data" / "responses"
@@ -38,22 +36,7 @@ def recorded(name):
 
 
 def ours(url, stream):
-    question = {
-        "api": "responses",
-        "url": url,
-        "dialect": "generic",
-        "stream": stream,
-        "messages": [{"role": "user", "content": "hi"}],
-    }
-    done = subprocess.run(
-        [os.environ["EVALCORE_ASK"]],
-        input=json.dumps(question),
-        text=True,
-        capture_output=True,
-        timeout=120,
-        check=True,
-    )
-    return json.loads(done.stdout)
+    return ask(url, "response", stream)
 
 
 def theirs(url, stream):

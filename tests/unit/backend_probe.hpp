@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <evalcore/backend/backend.hpp>
+#include <evalcore/backend/http_backend.hpp>
 #include <evalcore/net/loop.hpp>
 
 namespace evalcore::test {
@@ -101,6 +102,17 @@ inline chat::request user_says(std::string text) {
   request.params.temperature = 0;
   request.params.max_tokens = 32;
   return request;
+}
+
+/// A server of OpenAI's API after a dialect, its model named. It must be there.
+inline std::unique_ptr<backend::backend> reach(net::loop& loop, const std::string& url, const char* dialect) {
+  backend::http_options how;
+  how.base_url = url;
+  how.ways = wire::find_dialect(dialect);
+  how.model = "m";
+  auto made = backend::connect_openai_url(loop, how);
+  REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
+  return *std::move(made);
 }
 
 }  // namespace evalcore::test

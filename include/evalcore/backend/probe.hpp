@@ -66,7 +66,7 @@ struct probe_options {
 
 /// Whether a server speaks Anthropic's messages and not OpenAI's chat completions, by how it answers or
 /// refuses GET /v1/models. False where it says nothing; connecting to it then tells what is wrong. Threads:
-/// call from any but the loop, it blocks, 30 s at most.
+/// call from any but the loop, it blocks, a minute at most.
 [[nodiscard]] bool speaks_messages(net::loop& owner, const http_options& how,
                                    const std::stop_token& stop = {});
 
