@@ -50,8 +50,11 @@ struct managed_chat::guardian : std::enable_shared_from_this<guardian> {
 
   /// Whether a request can be sent; if not, why, and what can be done about it is begun.
   [[nodiscard]] std::optional<error> absent() {
-    if (!reviving && !child->exited()) return std::nullopt;
-    auto why = fail(errc::overloaded, stage::start, name + " died and is being started again");
+    const auto how = child->exited();  // While it is being started again, `child` is still the dead one.
+    if (!how) return std::nullopt;
+    auto why = death_of(name, *how, *child);
+    why.code = errc::overloaded;
+    why.message += "; it is being started again";
     if (not_revived) why.message += "; the last attempt: " + not_revived->message;
     start_again();
     return why;
@@ -93,7 +96,7 @@ struct managed_chat::guardian : std::enable_shared_from_this<guardian> {
   void examine(error failure, std::function<void(error)> tell, int left = looks) {
     const bool suspicious = failure.code == errc::transport || failure.code == errc::truncated;
     if (ended || !suspicious) return tell(std::move(failure));
-    // While it is being started again `child` is still the dead one: all that were out with it hear the same.
+    // Also while it is being started again: all that were out with it hear the same.
     if (const auto how = child->exited()) {
       auto why = death_of(name, *how, *child);
       why.at = failure.at;

@@ -314,8 +314,11 @@ TEST_CASE("a server that dies later is blamed for what fails by it") {
   ::kill(::getpgid(on.grandchild()), SIGKILL);
   const auto outcome = test::start(loop, *server, test::user_says("hi")).sink->wait();
   REQUIRE_FALSE(outcome);
-  CHECK(outcome.error().code == errc::backend_fault);
-  CHECK(outcome.error().message == "omlx died (signal 9); last lines: the stand-in listens");
+  // Whether the request went out before the death was seen is the system's choice.
+  const std::string death = "omlx died (signal 9); last lines: the stand-in listens";
+  const auto& why = outcome.error();
+  CHECK(why.code == (why.server_died ? errc::backend_fault : errc::overloaded));
+  CHECK(why.message == (why.server_died ? death : death + "; it is being started again"));
 }
 
 TEST_CASE("a model's folder is known by the bytes in it") {
