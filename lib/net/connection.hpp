@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -15,6 +14,8 @@
 
 namespace evalcore::net {
 
+struct exchange;
+
 /// One connection to the origin. The only place that knows what carries the bytes: a socket, or a TLS
 /// stream around it once secure() was called.
 class connection {
@@ -22,6 +23,9 @@ class connection {
   using error_code = boost::system::error_code;
 
   explicit connection(boost::asio::io_context& context) : context_(context), socket_(context) {}
+
+  /// Null between two. They hold each other until the exchange lets go.
+  std::shared_ptr<exchange> carries;
 
   /// Connects to the first of the addresses that answers. Here and below, `done` must hold the connection.
   template <class Done>
@@ -64,28 +68,26 @@ class connection {
     socket_.async_write_some(piece, std::move(done));
   }
 
-  /// `done(error, bytes)`; the bytes are valid until the next read.
-  template <class Done>
-  void read_some(Done done) {
-    auto taken = [this, done = std::move(done)](const error_code& why, std::size_t n) mutable {
-      done(why, std::string_view(buffer_.data(), n));
+  /// `heard(error, bytes)` for all that arrives until the connection breaks or is closed; the bytes are valid
+  /// during the call. Goes on between exchanges: there too a read is what tells that a server hung up.
+  template <class Heard>
+  void listen(Heard heard) {
+    listens_ = reading_ = true;
+    auto taken = [this, heard = std::move(heard)](const error_code& why, std::size_t n) mutable {
+      reading_ = false;
+      last_read_ = n;
+      heard(why, std::string_view(buffer_.data(), n));
+      if (!why && socket_.is_open()) listen(std::move(heard));
     };
     if (tls_) return tls_->async_read_some(boost::asio::buffer(buffer_), std::move(taken));
     socket_.async_read_some(boost::asio::buffer(buffer_), std::move(taken));
   }
+  [[nodiscard]] bool listens() const noexcept { return listens_; }
 
-  /// Calls `unfit` once if, before leave_idle(), the server closes or sends something.
-  template <class Unfit>
-  void watch_idle(Unfit unfit) {
-    socket_.async_wait(dialer::socket::wait_read,
-                       [this, turn = ++turn_, unfit](const error_code& why) mutable {
-                         if (!why && turn == turn_) unfit();
-                       });
-  }
-
-  /// Whether it may carry another request: nothing has come, not even the end.
-  [[nodiscard]] bool leave_idle() {
-    ++turn_;
+  /// Between two exchanges: whether it may carry another, as nothing has come, not even the end.
+  [[nodiscard]] bool fit() {
+    // What `heard` was just called with was all there was.
+    if (!tls_ && !reading_ && last_read_ < buffer_.size()) return socket_.is_open();
     char byte = 0;
     error_code why;
     socket_.receive(boost::asio::buffer(&byte, 1), boost::asio::socket_base::message_peek, why);
@@ -94,7 +96,6 @@ class connection {
 
   /// Without TLS's goodbye: it would have to be waited for, and answers prove their end by their framing.
   void close() {
-    ++turn_;
     if (dialer_) dialer_->stop();
     error_code ignored;
     socket_.close(ignored);
@@ -106,14 +107,16 @@ class connection {
     // A request goes out in one piece: waiting to fill a segment would only delay its end.
     error_code ignored;
     socket_.set_option(boost::asio::ip::tcp::no_delay(true), ignored);
-    socket_.non_blocking(true, ignored);  // For write_now() and leave_idle().
+    socket_.non_blocking(true, ignored);  // For write_now() and fit().
   }
 
   boost::asio::io_context& context_;
   dialer::socket socket_;
   std::optional<boost::asio::ssl::stream<dialer::socket&>> tls_;
   std::shared_ptr<dialer> dialer_;
-  std::uint64_t turn_ = 0;  ///< Tells a late word about an earlier idle time from one about this.
+  bool listens_ = false;
+  bool reading_ = false;  ///< False while what was read is heard.
+  std::size_t last_read_ = 0;
   std::array<char, std::size_t{16} * 1024> buffer_;
 };
 

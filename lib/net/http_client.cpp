@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "net/connection.hpp"
+#include "net/exchange.hpp"
 #include "net/exchange_machine.hpp"
 #include "net/loop_impl.hpp"
 #include "net/reply_parser.hpp"
@@ -36,34 +37,10 @@ std::string words_of(const error_code& why) {
   return text;
 }
 
-/// One request and its answer, with what they hold while they are under way.
-struct exchange final : reply_events {
-  exchange(http_client::exchange_id number, const deadlines& bounds, std::string peer,
-           std::shared_ptr<http_sink> sink)
-      : id(number), machine(bounds, std::move(peer), clock_now()), to(std::move(sink)) {}
-
-  void on_head(const http_head& head) override {
-    if (!machine.ended()) to->on_head(head);
-  }
-  void on_body(std::string_view piece) override {
-    if (!machine.ended()) to->on_body(piece, read_at);
-  }
-
-  const http_client::exchange_id id;
-  exchange_machine machine;
-  std::shared_ptr<http_sink> to;
-  std::string text;  ///< The request's bytes, kept whole for a resend.
-  std::size_t written = 0;
-  std::shared_ptr<connection> link;
-  std::optional<reply_parser> parser;
-  instant read_at;
-};
-
 /// A kept connection that waits for its next exchange.
 struct idle_connection {
   std::shared_ptr<connection> link;
   instant until;
-  bool watched = false;  ///< Whether it tells when its server closes it.
 };
 
 bool could_not_connect(const result<void>& outcome) {
@@ -115,19 +92,20 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   std::vector<exchange_ptr> waiting_for_addresses;
   std::map<exchange_id, exchange_ptr> open;  ///< Until the sink has heard the end.
   std::vector<idle_connection> idle;         ///< The most recently used last.
-  bool watch_is_due = false;
-  boost::asio::steady_timer timer;  ///< One for all deadlines; see wake_at().
+  std::vector<connection_ptr> to_write;      ///< Whose exchanges have not been written to yet.
+  boost::asio::steady_timer timer;           ///< One for all deadlines; see wake_at().
   std::optional<instant> timer_set_to;
   exchange_id next = 1;
 
   exchange_id start(http_request request, std::shared_ptr<http_sink> sink) {
-    const auto one = std::make_shared<exchange>(next++, request.deadlines, peer, std::move(sink));
+    const auto now = clock_now();
+    const auto one = std::make_shared<exchange>(next++, request.deadlines, peer, std::move(sink), now);
     open.emplace(one->id, one);
     auto text = tls && !*tls ? result<std::string>(tls->error()) : request_text(origin, request);
     if (text) {
       one->text = *std::move(text);
-      one->link = take_idle();
-      perform(one, one->machine.begin(one->link != nullptr, clock_now()));
+      if (auto link = take_idle()) attach(one, std::move(link));
+      perform(one, one->machine.begin(one->link != nullptr, now));
     } else {
       boost::asio::post(context, [self = shared_from_this(), one, why = std::move(text).error()] {
         self->give_up(one, why);
@@ -183,45 +161,39 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     if (open.erase(one.id) == 1) one.to->on_end(one.machine.outcome());
   }
 
+  static void attach(const exchange_ptr& one, connection_ptr link) {
+    link->carries = one;
+    one->link = std::move(link);
+  }
+
+  static connection_ptr detach(exchange& one) {
+    if (one.link) one.link->carries = nullptr;
+    return std::exchange(one.link, nullptr);
+  }
+
   /// Gives back what an ended exchange holds, before its sink hears of the end and may start the next.
   void release(exchange& one) {
     if (!numeric_host && could_not_connect(one.machine.outcome())) addresses.clear();
-    const connection_ptr link = std::exchange(one.link, nullptr);
+    const connection_ptr link = detach(one);
     if (!link) return;
     const auto life = one.machine.keep_for();
     if (!life) return link->close();
-    idle.push_back({link, clock_now() + *life});
+    idle.push_back({link, one.read_at + *life});
     wake_at(idle.back().until);
-    // Most are used again in this turn of the loop, and to watch one costs a system call.
-    if (!std::exchange(watch_is_due, true)) {
-      boost::asio::post(context, [self = shared_from_this()] { self->watch_idle(); });
-    }
-  }
-
-  void watch_idle() {
-    watch_is_due = false;
-    for (auto& one : idle) {
-      if (std::exchange(one.watched, true)) continue;
-      one.link->watch_idle([self = shared_from_this(), link = one.link] {
-        std::erase_if(self->idle, [&](const idle_connection& held) { return held.link == link; });
-        link->close();
-      });
-    }
   }
 
   connection_ptr take_idle() {
     while (!idle.empty()) {
       connection_ptr link = std::move(idle.back().link);
       idle.pop_back();
-      if (link->leave_idle()) return link;
+      if (link->fit()) return link;
       link->close();
     }
     return nullptr;
   }
 
   void connect(const exchange_ptr& one) {
-    if (one->link) one->link->close();
-    one->link = nullptr;
+    if (const auto unfit = detach(*one)) unfit->close();
     if (!addresses.empty()) return dial(one);
     waiting_for_addresses.push_back(one);
     if (waiting_for_addresses.size() == 1) resolve();
@@ -245,7 +217,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   void dial(const exchange_ptr& one) {
-    one->link = std::make_shared<connection>(context);
+    attach(one, std::make_shared<connection>(context));
     one->link->connect(addresses, [self = shared_from_this(), one, link = one->link](const error_code& why) {
       if (one->link != link) return;
       if (why) {
@@ -284,13 +256,24 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     one->parser.emplace(bounds, *one);
     one->written = 0;
     // Reading begins with the writing: a server may refuse a request before it has read all of it.
-    read(one);
-    write(one);
+    if (!one->link->listens()) listen(one->link);
+    // All that a turn of the loop starts goes out at its end: to wake a server costs more than to write, and
+    // it is awake for the rest of them.
+    to_write.push_back(one->link);
+    if (to_write.size() > 1) return;
+    boost::asio::post(context, [self = shared_from_this()] {
+      for (const auto& link : std::exchange(self->to_write, {})) {
+        if (link->carries) self->write(link->carries);
+      }
+    });
   }
 
   void write(const exchange_ptr& one) {
     one->written += one->link->write_now(std::string_view(one->text).substr(one->written));
-    if (one->written == one->text.size()) return one->machine.written(true, clock_now());
+    if (one->written == one->text.size()) {
+      one->machine.written(true, clock_now());
+      return wake_at(one->machine.deadline());
+    }
     one->link->write_some(
         std::string_view(one->text).substr(one->written),
         [self = shared_from_this(), one, link = one->link](const error_code& why, std::size_t bytes) {
@@ -304,11 +287,13 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
         });
   }
 
-  void read(const exchange_ptr& one) {
-    one->link->read_some(
-        [self = shared_from_this(), one, link = one->link](const error_code& why, std::string_view bytes) {
-          if (one->link == link) self->take(one, why, bytes);
-        });
+  void listen(const connection_ptr& link) {
+    link->listen([self = shared_from_this(), link](const error_code& why, std::string_view bytes) {
+      // A copy: the exchange may end, and the connection go to the next, meanwhile.
+      if (const exchange_ptr one = link->carries) return self->take(one, why, bytes);
+      std::erase_if(self->idle, [&](const idle_connection& held) { return held.link == link; });
+      link->close();
+    });
   }
 
   void take(const exchange_ptr& one, const error_code& why, std::string_view bytes) {
@@ -334,7 +319,6 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     if (one->parser->done()) {
       return perform(one, one->machine.completed(one->parser->reusable(), one->parser->head()));
     }
-    read(one);
     wake_at(one->machine.deadline());
   }
 

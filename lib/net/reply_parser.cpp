@@ -30,6 +30,8 @@ constexpr std::size_t least_chunk_bytes = 5;
 class message final : public http::basic_parser<false> {
  public:
   message(const http_limits& bounds, reply_events& to) : bounds_(bounds), to_(to) {
+    constexpr std::size_t usual_headers = 12;
+    head_.headers.reserve(usual_headers);
     eager(true);
     body_limit(bounds.body_bytes);
     header_limit(static_cast<std::uint32_t>(
