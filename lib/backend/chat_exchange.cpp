@@ -27,7 +27,7 @@ std::shared_ptr<sink> chat_exchange::abandon() { return std::exchange(to_, nullp
 void chat_exchange::on_head(const net::http_head& head) {
   status_ = head.status;
   if (status_ != ok) head_ = head;
-  if (to_) {
+  if (to_ && tells_a_limit(head)) {
     const auto limits = read_rate_report(head, std::chrono::system_clock::now());
     if (limits) to_->on_rate_report(*limits);
   }

@@ -4,23 +4,32 @@
 
 namespace evalcore::backend {
 
-net::http_request endpoint::get(std::string_view path) const {
+namespace {
+
+/// `type` is that of a body; empty: there is none.
+net::http_request request_to(const endpoint& to, std::string_view path, std::string_view type) {
+  constexpr std::size_t usual = 4;
   net::http_request request;
-  request.method = "GET";
-  request.target = at.path + std::string(path);
+  request.target.reserve(to.at.path.size() + path.size());
+  request.target.append(to.at.path).append(path);
+  request.headers.reserve(to.headers.size() + usual);
   request.headers.emplace_back("Accept", "application/json");
-  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
-  if (opened) opened->sign(request);
+  if (!type.empty()) request.headers.emplace_back("Content-Type", type);
+  request.headers.insert(request.headers.end(), to.headers.begin(), to.headers.end());
+  if (to.opened) to.opened->sign(request);
+  return request;
+}
+
+}  // namespace
+
+net::http_request endpoint::get(std::string_view path) const {
+  auto request = request_to(*this, path, {});
+  request.method = "GET";
   return request;
 }
 
 net::http_request endpoint::post(std::string_view path, std::string body) const {
-  net::http_request request;
-  request.target = at.path + std::string(path);
-  request.headers.emplace_back("Accept", "application/json");
-  request.headers.emplace_back("Content-Type", "application/json");
-  request.headers.insert(request.headers.end(), headers.begin(), headers.end());
-  if (opened) opened->sign(request);
+  auto request = request_to(*this, path, "application/json");
   request.body = std::move(body);
   return request;
 }

@@ -119,7 +119,7 @@ std::optional<std::uint64_t> count(std::string_view text) {
   return value;
 }
 
-bool tells_a_limit(std::string_view header) {
+bool names_a_limit(std::string_view header) {
   return ascii::equal_without_case(header.substr(0, openai_limits.size()), openai_limits) ||
          ascii::equal_without_case(header.substr(0, anthropic_limits.size()), anthropic_limits);
 }
@@ -161,11 +161,12 @@ std::optional<milliseconds> retry_after(const net::http_head& head, system_clock
   return std::nullopt;
 }
 
+bool tells_a_limit(const net::http_head& head) {
+  return std::ranges::any_of(head.headers, [](const auto& one) { return names_a_limit(one.first); });
+}
+
 std::optional<rate_report> read_rate_report(const net::http_head& head, system_clock::time_point now) {
-  // Most servers have no limits, and every answer is looked at.
-  if (std::ranges::none_of(head.headers, [](const auto& one) { return tells_a_limit(one.first); })) {
-    return std::nullopt;
-  }
+  if (!tells_a_limit(head)) return std::nullopt;
   const rate_report found{window_of(head, "requests", now), window_of(head, "tokens", now)};
   if (found == rate_report{}) return std::nullopt;
   return found;

@@ -14,6 +14,9 @@ namespace evalcore::backend {
 [[nodiscard]] std::optional<std::chrono::milliseconds> retry_after(const net::http_head& head,
                                                                    std::chrono::system_clock::time_point now);
 
+/// Whether read_rate_report() may find something. Most servers have no limits, and every answer is looked at.
+[[nodiscard]] bool tells_a_limit(const net::http_head& head);
+
 /// What is left of the server's own limits: `x-ratelimit-…-requests` and `-tokens` as OpenAI and those after
 /// it send them (resets as spans such as 6m0s), `anthropic-ratelimit-…` (resets as RFC 3339 times). Absent
 /// where it says nothing of the kind.

@@ -30,12 +30,15 @@ bool eight_are_plain(const char* from) {
   return (found & in_each_byte(0x80)) == 0;
 }
 
-/// How much of the text stands as it is; may stop early.
+bool is_plain(char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; }
+
+/// How much of the text stands as it is.
 std::size_t length_of_plain(std::string_view text) {
   std::size_t length = 0;
   while (text.size() - length >= sizeof(std::uint64_t) && eight_are_plain(text.data() + length)) {
     length += sizeof(std::uint64_t);
   }
+  while (length < text.size() && is_plain(text[length])) ++length;
   return length;
 }
 

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
+#include <cstddef>
 #include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <evalcore/pool/pool.hpp>
 
@@ -27,7 +28,9 @@ class event_queue {
     {
       const std::lock_guard lock(mutex_);
       drained_ = unpublished_.back().what == event::kind::drained;
-      if (events_.empty()) {
+      if (taken_ == events_.size()) {
+        taken_ = 0;
+        events_.clear();
         events_.swap(unpublished_);
       } else {
         std::ranges::move(unpublished_, std::back_inserter(events_));
@@ -41,14 +44,12 @@ class event_queue {
     // A longer one would overflow the clock.
     constexpr std::chrono::milliseconds longest = std::chrono::hours(24 * 365);
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, std::min(timeout, longest), [&] { return !events_.empty() || woken_; });
-    if (events_.empty()) {
+    changed_.wait_for(lock, std::min(timeout, longest), [&] { return taken_ < events_.size() || woken_; });
+    if (taken_ == events_.size()) {
       woken_ = false;
       return std::nullopt;
     }
-    std::optional<event> first = std::move(events_.front());
-    events_.pop_front();
-    return first;
+    return std::move(events_[taken_++]);
   }
 
   void wake() {
@@ -65,10 +66,11 @@ class event_queue {
   }
 
  private:
-  std::deque<event> unpublished_;
+  std::vector<event> unpublished_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<event> events_;
+  std::vector<event> events_;
+  std::size_t taken_ = 0;  ///< Of events_, from the front.
   bool woken_ = false;
   bool drained_ = false;
 };

@@ -38,7 +38,7 @@ class messages_body {
   const chat::request& request_;
   const dialect& ways_;
   const bool has_sampling_;
-  json::writer out_;
+  json::writer out_{expected_bytes(request_)};
   drop_list dropped_;
 };
 

@@ -52,6 +52,21 @@ std::string_view sent_arguments(std::string_view arguments) {
   return blank ? std::string_view("{}") : arguments;
 }
 
+std::size_t expected_bytes(const chat::request& request) {
+  constexpr std::size_t around_all = 384;
+  constexpr std::size_t around_one = 64;
+  std::size_t bytes = around_all;
+  for (const auto& turn : request.messages) {
+    bytes += around_one + turn.text.size() + turn.reasoning.size();
+    for (const auto& call : turn.calls) bytes += around_one + call.arguments.size();
+    for (const auto& url : turn.image_urls) bytes += around_one + url.size();
+  }
+  for (const auto& one : request.tools) {
+    bytes += around_one + one.name.size() + one.description.size() + one.parameters.size();
+  }
+  return bytes;
+}
+
 error refuse(errc code, std::string message) { return fail(code, stage::send, std::move(message)); }
 
 result<void> check_request(const chat::request& request, const dialect& ways, route at) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,6 +39,9 @@ void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const di
 /// The arguments of a call in the history, unchanged; blank ones are an empty object, as some servers refuse
 /// a call whose arguments are no JSON.
 [[nodiscard]] std::string_view sent_arguments(std::string_view arguments);
+
+/// About how long a body will be, to make room for it once.
+[[nodiscard]] std::size_t expected_bytes(const chat::request& request);
 
 [[nodiscard]] error refuse(errc code, std::string message);
 

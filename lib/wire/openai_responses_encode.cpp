@@ -68,7 +68,7 @@ class responses_body {
 
   const chat::request& request_;
   const dialect& ways_;
-  json::writer out_;
+  json::writer out_{expected_bytes(request_)};
   drop_list dropped_;
 };
 

@@ -78,6 +78,10 @@ void append_number(std::string& out, double number);
 /// so that the bytes of a tool schema reach the backend as the suite has them.
 class writer {
  public:
+  writer() = default;
+  /// `bytes`: about how long the text will be, to make room for once.
+  explicit writer(std::size_t bytes) { out_.reserve(bytes); }
+
   writer& begin_object();
   writer& end_object();
   writer& begin_array();
