@@ -177,7 +177,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     const connection_ptr link = detach(one);
     if (!link) return;
     const auto life = one.machine.keep_for();
-    if (!life) return link->close();
+    if (!life || !link->fit()) return link->close();
     idle.push_back({link, one.read_at + *life});
     wake_at(idle.back().until);
   }

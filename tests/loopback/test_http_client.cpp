@@ -91,6 +91,21 @@ TEST_CASE("bytes that come after the answer end the connection, not the next exc
   CHECK(server.connections() == 2);
 }
 
+TEST_CASE("what follows an answer that fills the read buffer is not the next answer") {
+  constexpr std::size_t buffer_bytes = 16384;
+  const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: 16334\r\nX: 012\r\n\r\n";
+  const std::string answer = head + std::string(buffer_bytes - head.size(), 'a');
+  REQUIRE(answer.size() - head.size() == 16334);
+  fault_server server(
+      {{test::send(answer + "HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n")}, {test::send(ok_hello)}});
+  harness client(server.url());
+  CHECK(client.finish()->wait());
+  const auto second = client.finish();
+  CHECK(second->wait());
+  CHECK(second->head().status == 200);
+  CHECK(second->body() == "hello");
+}
+
 TEST_CASE("a connection that the server closed while idle is not used") {
   fault_server server({{test::send(ok_hello), test::close()}});
   harness client(server.url());
