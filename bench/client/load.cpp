@@ -62,7 +62,7 @@ chat::request question() {
   asked.messages.resize(2);
   asked.messages[0].who = chat::role::system;
   asked.messages[1].who = chat::role::user;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 12; ++i) {
     asked.messages[0].text += "Answer in one short sentence, and name nothing that was not asked for. ";
   }
   asked.messages[1].text = "What is the capital of France, and what is the capital of Germany?";
