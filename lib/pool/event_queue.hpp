@@ -30,12 +30,16 @@ class event_queue {
   /// True when this is the first since publish(), which is to be called when no more come at once: to wake
   /// the host costs more than a request does.
   [[nodiscard]] bool push(event&& one) {
-    if (!unpublished_) unpublished_ = std::make_unique<batch>();
+    if (!unpublished_) {
+      unpublished_ = std::make_unique<batch>();
+      unpublished_->events.reserve(usual_);
+    }
     unpublished_->events.push_back(std::move(one));
     return unpublished_->events.size() == 1;
   }
 
   void publish() {
+    usual_ = unpublished_->events.size();
     const bool last = unpublished_->events.back().what == event::kind::drained;
     unpublished_->before = latest_.load(std::memory_order_relaxed);
     while (!latest_.compare_exchange_weak(unpublished_->before, unpublished_.get())) {
@@ -111,6 +115,7 @@ class event_queue {
   }
 
   std::unique_ptr<batch> unpublished_;
+  std::size_t usual_ = 1;                 ///< Size of the last batch.
   std::atomic<batch*> latest_ = nullptr;  ///< Those before it hang on it.
   std::atomic<int> sleepers_ = 0;
   std::atomic<bool> woken_ = false;
