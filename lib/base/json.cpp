@@ -3,6 +3,7 @@
 #include <simdjson.h>
 
 #include <limits>
+#include <optional>
 #include <unordered_map>
 
 #include <evalcore/base/limits.hpp>
@@ -15,17 +16,20 @@ using simdjson::dom::element_type;
 
 /// Objects up to this many members are searched, larger ones indexed.
 constexpr std::size_t searched_members = 16;
+constexpr std::size_t shown_key_bytes = 80;
 
 /// Builds an object in which the last of two equal keys wins, in linear time.
 class object_builder {
  public:
-  void put(std::string_view key, value&& one) {
+  /// Whether the key is a new one.
+  bool put(std::string_view key, value&& one) {
     if (value* held = find(key)) {
       *held = std::move(one);
-      return;
+      return false;
     }
     members_.emplace_back(std::string(key), std::move(one));
     if (!places_.empty()) places_.emplace(key, members_.size() - 1);
+    return true;
   }
   object take() { return std::move(members_); }
 
@@ -48,37 +52,47 @@ class object_builder {
   std::unordered_map<std::string, std::size_t> places_;
 };
 
-// The parser's own depth limit bounds the recursion.
-value convert(const element& from) {  // NOLINT(misc-no-recursion)
-  switch (from.type()) {
-    case element_type::ARRAY: {
-      array out;
-      const auto elements = from.get_array().value_unsafe();
-      out.reserve(elements.size());
-      for (const element one : elements) out.push_back(convert(one));
-      return out;
+class converter {
+ public:
+  // The parser's own depth limit bounds the recursion.
+  value convert(const element& from) {  // NOLINT(misc-no-recursion)
+    switch (from.type()) {
+      case element_type::ARRAY: {
+        array out;
+        const auto elements = from.get_array().value_unsafe();
+        out.reserve(elements.size());
+        for (const element one : elements) out.push_back(convert(one));
+        return out;
+      }
+      case element_type::OBJECT: {
+        object_builder out;
+        const auto members = from.get_object().value_unsafe();
+        for (const auto& [key, one] : members) {
+          if (!out.put(key, convert(one)) && !repeated_) repeated_ = std::string_view(key);
+        }
+        return out.take();
+      }
+      case element_type::INT64:
+        return from.get_int64().value_unsafe();
+      case element_type::UINT64:
+        return from.get_uint64().value_unsafe();
+      case element_type::DOUBLE:
+        return from.get_double().value_unsafe();
+      case element_type::STRING:
+        return std::string_view(from.get_string().value_unsafe());
+      case element_type::BOOL:
+        return from.get_bool().value_unsafe();
+      case element_type::NULL_VALUE:
+        break;
     }
-    case element_type::OBJECT: {
-      object_builder out;
-      const auto members = from.get_object().value_unsafe();
-      for (const auto& [key, one] : members) out.put(key, convert(one));
-      return out.take();
-    }
-    case element_type::INT64:
-      return from.get_int64().value_unsafe();
-    case element_type::UINT64:
-      return from.get_uint64().value_unsafe();
-    case element_type::DOUBLE:
-      return from.get_double().value_unsafe();
-    case element_type::STRING:
-      return std::string_view(from.get_string().value_unsafe());
-    case element_type::BOOL:
-      return from.get_bool().value_unsafe();
-    case element_type::NULL_VALUE:
-      break;
+    return nullptr;
   }
-  return nullptr;
-}
+  /// A key that some object has twice. Belongs to the parser.
+  [[nodiscard]] const std::optional<std::string_view>& repeated() const noexcept { return repeated_; }
+
+ private:
+  std::optional<std::string_view> repeated_;
+};
 
 }  // namespace
 
@@ -104,7 +118,7 @@ const double* value::as_double(double& storage) const noexcept {
   return nullptr;
 }
 
-result<value> parse(std::string_view text) {
+result<value> parse(std::string_view text, repeated_keys repeated) {
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   if (text.empty()) return fail(errc::bad_reply, stage::decode, "there is no JSON in an empty text");
   simdjson::dom::parser parser(std::numeric_limits<std::uint32_t>::max());
@@ -116,7 +130,14 @@ result<value> parse(std::string_view text) {
   if (const auto failure = parser.parse(text.data(), text.size()).get(root)) {
     return fail(errc::bad_reply, stage::decode, simdjson::error_message(failure));
   }
-  return convert(root);
+  converter reads;
+  auto read = reads.convert(root);
+  if (repeated == repeated_keys::refused && reads.repeated()) {
+    std::string name;
+    append_quoted(name, reads.repeated()->substr(0, shown_key_bytes));
+    return fail(errc::unsupported, stage::decode, "one object has " + name + " twice");
+  }
+  return read;
 }
 
 }  // namespace evalcore::json

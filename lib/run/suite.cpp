@@ -21,10 +21,11 @@ error at_line(const suite_file& file, const extent& where, error what) {
 }
 
 result<json::value> parse_line(std::string_view text) {
-  auto line = json::parse(text);
-  if (!line && line.error().code != errc::no_memory)
-    return bad_line("not JSON (" + line.error().message + ")");
-  return line;
+  auto line = json::parse(text, json::repeated_keys::refused);
+  if (line || line.error().code == errc::no_memory) return line;
+  const auto& wrong = line.error().message;
+  return bad_line(line.error().code == errc::unsupported ? wrong + "; leave one of them out"
+                                                         : "not JSON (" + wrong + ")");
 }
 
 std::string without_endings(const std::string& path) {

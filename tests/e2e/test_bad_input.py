@@ -90,6 +90,7 @@ def test_a_missing_suite(evalcore):
 
 
 def test_a_missing_model(evalcore, suite, llama_server, tmp_path):
+    ('{"id": "a", "prompt": "x", "target": "y", "target": "z"}\n', ["suite.jsonl:2", '"target" twice']),
     one_sentence(evalcore("run", suite, "--backend", "llama-server", "--server-program", llama_server, "--model",
                           "/nowhere/model.gguf"), 3, "/nowhere/model.gguf")
     assert left_behind(tmp_path) == []

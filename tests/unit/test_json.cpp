@@ -36,6 +36,19 @@ TEST_CASE("the last of two equal keys wins, in the place of the first") {
   CHECK(json::to_text(read(R"({"a":1,"b":2,"a":3})")) == R"({"a":3,"b":2})");
 }
 
+TEST_CASE("where equal keys are refused, the key is named, however deep it stands") {
+  const auto refused = [](std::string_view text) {
+    const auto read = json::parse(text, json::repeated_keys::refused);
+    return read ? "accepted" : read.error().message;
+  };
+  CHECK(refused(R"({"a":1,"b":2,"a":1})") == R"(one object has "a" twice)");
+  CHECK(refused(R"([{"x":{"id":1,"\u0069d":2}}])") == R"(one object has "id" twice)");
+  CHECK(refused(R"({"a":{"a":1},"b":[{"a":1},{"a":2}]})") == "accepted");
+  CHECK(refused(R"({"a":1,"A":2})") == "accepted");
+  CHECK(json::parse(R"({"a":1,"a":2})", json::repeated_keys::refused).error().code == errc::unsupported);
+  CHECK(json::parse("{", json::repeated_keys::refused).error().code == errc::bad_reply);
+}
+
 TEST_CASE("an object with very many keys takes linear time and keeps their order") {
   std::string text = "{";
   for (int i = 0; i < 100'000; ++i) text += "\"k" + std::to_string(i) + "\":" + std::to_string(i) + ",";

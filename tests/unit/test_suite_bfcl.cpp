@@ -108,6 +108,9 @@ TEST_CASE("missing and broken answers are named") {
   CHECK(refusal(path) == path + ":1: no line of " + beside + " answers this id");
   folder.write("possible_answer/BFCL_v4_live_simple.json", "{\"id\":\"live_simple_0-0-0\"}\n");
   CHECK(refusal(path) == beside + ":1: lacks \"ground_truth\", a list of calls");
+  folder.write("possible_answer/BFCL_v4_live_simple.json",
+               "{\"id\":\"live_simple_0-0-0\",\"ground_truth\":[],\"ground_truth\":[]}\n");
+  CHECK(refusal(path) == beside + ":1: one object has \"ground_truth\" twice; leave one of them out");
   folder.write("possible_answer/BFCL_v4_live_simple.json", std::string(answer) + answer);
   CHECK(refusal(path) == beside + ":2: this id stands in line 1 already");
 }

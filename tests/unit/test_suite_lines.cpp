@@ -123,6 +123,19 @@ TEST_CASE("a line that is no item says what is wrong with it") {
   for (const auto& [line, expected] : table) CHECK(complaint(line) == expected);
 }
 
+TEST_CASE("a member that stands twice is refused by name, wherever it stands") {
+  const std::pair<const char*, const char*> table[] = {
+      {R"({"id":"x","id":"y","prompt":"?","target":1})", "\"id\""},
+      {R"({"id":"x","prompt":"?","target":1,"target":2})", "\"target\""},
+      {R"({"id":"x","prompt":"?","target":{"a":1,"a":2}})", "\"a\""},
+      {R"({"id":"x","messages":[{"role":"user","content":"a","content":"b"}],"target":1})", "\"content\""},
+      {R"({"id":"x","prompt":"?","target":1,"params":{"seed":1,"seed":2}})", "\"seed\""},
+  };
+  for (const auto& [line, member] : table) {
+    CHECK(complaint(line) == "one object has " + std::string(member) + " twice; leave one of them out");
+  }
+}
+
 TEST_CASE("what is not JSON is refused with the parser's word for it") {
   for (const char* line :
        {"{\"id\":\"x\"", "hello", "{\"id\":\"x\"} {}", "{\"id\":NaN}", "{\"id\":\"\xff\"}"}) {

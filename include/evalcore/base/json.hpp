@@ -14,7 +14,7 @@ namespace evalcore::json {
 
 class value;
 using array = std::vector<value>;
-/// Members in the order of the text. A key that occurs twice stands once, with its last value.
+/// Members in the order of the text. Each key stands once.
 using object = std::vector<std::pair<std::string, value>>;
 
 /// An owned JSON value that keeps what a score or a prompt depends on: the order of members, exact 64-bit
@@ -58,10 +58,17 @@ class value {
   std::variant<std::monostate, bool, std::int64_t, std::uint64_t, double, std::string, array, object> state_;
 };
 
+/// What a key that an object has twice means.
+enum class repeated_keys : std::uint8_t {
+  last_wins,  ///< Its last value, in the place of the first, as most readers have it.
+  refused,    ///< Nothing that anybody could have meant.
+};
+
 /// One JSON text (RFC 8259), nothing before or after it but white space and a byte order mark. Errors:
-/// bad_reply with what is wrong and, where the parser knows it, nothing of the text itself. NaN, Infinity,
-/// invalid UTF-8, more than limits::json_depth levels and integers beyond 64 bits are refused.
-[[nodiscard]] result<value> parse(std::string_view text);
+/// bad_reply with what is wrong and, where the parser knows it, nothing of the text itself; unsupported with
+/// the key for one that is refused. NaN, Infinity, invalid UTF-8, more than limits::json_depth levels and
+/// integers beyond 64 bits are refused.
+[[nodiscard]] result<value> parse(std::string_view text, repeated_keys repeated = repeated_keys::last_wins);
 
 /// The text without white space. Doubles are the shortest that read back, with ".0" when integral (as
 /// Python writes them), so that a file written by Python keeps its bytes.
