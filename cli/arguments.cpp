@@ -10,6 +10,7 @@
 #include <evalcore/wire/dialect.hpp>
 
 #include "checks.hpp"
+#include "open_backend.hpp"
 #include "pool_options.hpp"
 #include "printable.hpp"
 
@@ -231,10 +232,10 @@ CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
   command->add_option_function<std::string>(
       "TARGET",
       [&into](const std::string& target) {
-        if (target.find("://") == std::string::npos) {
-          into.backend.selector = target;
-        } else {
+        if (looks_like_address(target)) {
           into.backend.base_urls = {target};
+        } else {
+          into.backend.selector = target;
         }
       },
       "A URL, of which is found out what it speaks, or a backend's name");

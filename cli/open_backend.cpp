@@ -8,7 +8,6 @@
 #include <evalcore/backend/managed_server.hpp>
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/backend/scripted.hpp>
-#include <evalcore/net/url.hpp>
 #include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::cli {
@@ -47,7 +46,6 @@ net::deadlines deadlines_of(const backend_arguments& arguments) {
 
 result<opened> open_url(net::loop& owner, const backend_arguments& arguments, const std::string& base_url,
                         const std::stop_token& stop) {
-  if (const auto url = net::parse_url(base_url); !url) return usage("--base-url: " + url.error().message);
   backend::http_options how;
   how.base_url = base_url;
   how.model = arguments.model;
@@ -103,6 +101,10 @@ bool is_url(const backend_arguments& arguments) {
 
 std::span<const selector> selectors() noexcept { return all_selectors; }
 
+bool looks_like_address(std::string_view word) {
+  return word == "localhost" || word.find_first_of(":./") != std::string_view::npos;
+}
+
 std::string selector_names() {
   std::string names;
   for (const auto& one : all_selectors) names += (names.empty() ? "" : ", ") + std::string(one.name);
@@ -140,6 +142,10 @@ result<opened> open_backend(net::loop& owner, const backend_arguments& arguments
   }
   const auto* ways = wire::find_dialect(arguments.selector);
   if (ways != nullptr && !ways->start.program.empty()) return open_server(owner, *ways, arguments, stop);
+  // Not repeated: a URL may hold a password.
+  if (looks_like_address(arguments.selector)) {
+    return usage("a backend has a name: " + selector_names() + "; the URL of a server goes to --base-url");
+  }
   return usage("there is no backend \"" + arguments.selector + "\"; there are: " + selector_names());
 }
 

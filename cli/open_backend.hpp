@@ -22,6 +22,8 @@ struct selector {
   std::string_view needs;
 };
 [[nodiscard]] std::span<const selector> selectors() noexcept;
+/// Whether a word that should name a backend is rather meant to say where a server is.
+[[nodiscard]] bool looks_like_address(std::string_view word);
 /// "llama-server, openai-url, scripted", for messages.
 [[nodiscard]] std::string selector_names();
 

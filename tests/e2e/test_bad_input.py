@@ -45,6 +45,22 @@ def test_an_unknown_backend(evalcore, suite):
     one_sentence(evalcore("run", suite, "--backend", "gpt"), 2, '"gpt"', "llama-server")
 
 
+@pytest.mark.parametrize("target, words", [
+    ("localhost:8080", ["http:// or https://", "did you mean http://localhost:8080?"]),
+    ("http://127.0.0.1:9/v1/chat/completions", ["without /chat/completions", "http://127.0.0.1:9/v1"]),
+])
+def test_a_base_url_that_was_not_meant_so(evalcore, suite, target, words):
+    one_sentence(evalcore("probe", target, "--dialect", "vllm"), 2, *words)
+    for backend in ("openai-url", "anthropic-url"):
+        one_sentence(evalcore("run", suite, "--backend", backend, "--base-url", target), 2, *words)
+
+
+def test_an_address_in_place_of_a_backend(evalcore, suite):
+    done = evalcore("run", suite, "--backend", "me:SENTINEL-4711@localhost:8080")
+    one_sentence(done, 2, "--base-url", "openai-url")
+    assert "SENTINEL" not in done.stderr
+
+
 def test_an_unknown_option(evalcore, suite):
     one_sentence(evalcore("run", suite, "--frobnicate"), 2, "--frobnicate", "evalcore run --help")
 
@@ -139,7 +155,7 @@ def test_a_url_that_refuses(evalcore, suite, tmp_path):
 
 
 def test_a_url_that_is_none(evalcore, suite):
-    one_sentence(evalcore("run", suite, "--backend", "openai-url", "--base-url", "ftp://x"), 2, "--base-url", "http://")
+    one_sentence(evalcore("run", suite, "--backend", "openai-url", "--base-url", "ftp://x"), 2, "base URL", "http://")
     one_sentence(evalcore("run", suite, "--backend", "openai-url"), 2, "--base-url")
 
 

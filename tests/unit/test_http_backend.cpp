@@ -18,6 +18,38 @@ TEST_CASE("a base URL means the same with /v1 and without") {
   CHECK_FALSE(backend::read_endpoint("localhost:8080"));
 }
 
+TEST_CASE("a base URL that cannot be right is refused with what was meant") {
+  const std::pair<const char*, const char*> table[] = {
+      {"localhost:8080",
+       "the base URL cannot be read: a URL begins with http:// or https://; did you mean "
+       "http://localhost:8080?"},
+      {"10.0.0.1:8000/v1?key=secret",
+       "the base URL cannot be read: a URL begins with http:// or https://; did you mean "
+       "http://10.0.0.1:8000/v1?"},
+      {"me:secret@host:1", "the base URL cannot be read: a URL begins with http:// or https://"},
+      {"ftp://host", "the base URL cannot be read: a URL begins with http:// or https://"},
+      {"http://h:1/v1/chat/completions",
+       "the base URL http://h:1/v1/chat/completions goes on to one of the API's paths; give it without "
+       "/chat/completions: http://h:1/v1"},
+      {"http://h:1/completions/",
+       "the base URL http://h:1/completions goes on to one of the API's paths; give it without /completions: "
+       "http://h:1"},
+      {"https://h:1/x/v1/messages",
+       "the base URL https://h:1/x/v1/messages goes on to one of the API's paths; give it without /messages: "
+       "https://h:1/x/v1"},
+      {"http://h:1/v1/responses",
+       "the base URL http://h:1/v1/responses goes on to one of the API's paths; give it without /responses: "
+       "http://h:1/v1"},
+      {"http://h:1/v1?a=secret", "the base URL http://h:1/v1 must not have a query"},
+  };
+  for (const auto& [text, message] : table) {
+    const auto at = backend::read_endpoint(text);
+    REQUIRE_FALSE(at);
+    CHECK(at.error().code == errc::invalid_argument);
+    CHECK(at.error().message == message);
+  }
+}
+
 TEST_CASE("what a server does not say about itself stays unknown") {
   backend::info about;
   REQUIRE(backend::read_props(R"({"total_slots":0,"default_generation_settings":{}})", about));
