@@ -271,6 +271,9 @@ class runner {
     if (one->request.parallel_tool_calls && !request->parallel_tool_calls) {
       made.left_out.emplace_back("parallel_tool_calls");
     }
+    if (request->tools.empty() && std::ranges::any_of(one->request.tools, &chat::tool::strict)) {
+      made.left_out.emplace_back("tools.strict");
+    }
     flying_.insert_or_assign(id, std::move(made));
     return {};
   }

@@ -127,6 +127,10 @@ result<chat::tool> read_tool(const json::value& entry, const std::string& where)
   } else {
     return bad_line(where + ": \"parameters\" is not an object");
   }
+  if (const auto* strict = given(function, "strict")) {
+    if (strict->if_bool() == nullptr) return bad_line(where + ": \"strict\" is neither true nor false");
+    out.strict = *strict->if_bool();
+  }
   return out;
 }
 

@@ -21,12 +21,6 @@ class messages_body {
   [[nodiscard]] result<encoded> put(const message_turns& turns, bool stream);
 
  private:
-  bool honoured(std::string_view field) {
-    if (!ignored(ways_, route::messages, field)) return true;
-    dropped_.add(field);
-    return false;
-  }
-
   void put_system(const message_turns& turns);
   void put_tools(bool breakpoint);
   void put_tool_choice();
@@ -39,7 +33,7 @@ class messages_body {
   const dialect& ways_;
   const bool has_sampling_;
   json::writer out_{expected_bytes(request_)};
-  drop_list dropped_;
+  drop_list dropped_{ways_, route::messages};
 };
 
 void messages_body::put_system(const message_turns& turns) {
@@ -61,6 +55,7 @@ void messages_body::put_tools(bool breakpoint) {
     out_.begin_object().key("name").string(one.name);
     if (!one.description.empty()) out_.key("description").string(one.description);
     out_.key("input_schema").raw(one.parameters.empty() ? no_parameters : one.parameters);
+    if (dropped_.honours_strict(one)) out_.key("strict").boolean(true);
     if (breakpoint && &one == &request_.tools.back()) put_cache_control(out_);
     out_.end_object();
   }
@@ -71,7 +66,7 @@ void messages_body::put_tools(bool breakpoint) {
 void messages_body::put_tool_choice() {
   using kind = chat::tool_choice::kind;
   const auto& parallel = request_.parallel_tool_calls;
-  const bool one_call = parallel && !*parallel && honoured("parallel_tool_calls");
+  const bool one_call = parallel && !*parallel && dropped_.honours("parallel_tool_calls");
   if (ignored(ways_, route::messages, "tool_choice")) return;
   if (!request_.tool_choice && !one_call) return;
   const auto how = request_.tool_choice ? request_.tool_choice->how : kind::automatic;
@@ -88,18 +83,18 @@ result<void> messages_body::put_sampling() {
     if (*params.temperature > 1) {
       return refuse(errc::unsupported, "Anthropic's temperature ends at 1, and the request asks for more");
     }
-    if (honoured("temperature")) out_.key("temperature").number(*params.temperature);
+    if (dropped_.honours("temperature")) out_.key("temperature").number(*params.temperature);
   } else if (params.temperature) {
     dropped_.add("temperature");
   }
   // Newer models refuse the two together.
   if (params.top_p && has_sampling_ && !params.temperature) {
-    if (honoured("top_p")) out_.key("top_p").number(*params.top_p);
+    if (dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
   } else if (params.top_p) {
     dropped_.add("top_p");
   }
   if (params.top_k && has_sampling_) {
-    if (honoured("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
+    if (dropped_.honours("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
   } else if (params.top_k) {
     dropped_.add("top_k");
   }
@@ -110,7 +105,7 @@ result<void> messages_body::put_sampling() {
 
 result<void> messages_body::put_stop() {
   const auto& stop = request_.params.stop;
-  if (stop.empty() || !honoured("stop")) return {};
+  if (stop.empty() || !dropped_.honours("stop")) return {};
   out_.key("stop_sequences").begin_array();
   for (const auto& text : stop) {
     if (text.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -125,7 +120,7 @@ result<void> messages_body::put_stop() {
 result<void> messages_body::put_thinking() {
   const auto& wish = request_.thinking;
   if (!wish.enabled && !wish.budget_tokens) return {};
-  if (!honoured("thinking")) return {};
+  if (!dropped_.honours("thinking")) return {};
   out_.key("thinking").begin_object().key("type");
   if (!wish.enabled.value_or(true)) {
     out_.string("disabled");
@@ -146,12 +141,12 @@ result<void> messages_body::put_thinking() {
 void messages_body::put_output_config() {
   const auto& format = request_.params.format;
   bool by_schema = format && format->how == chat::response_format::kind::json_schema;
-  if (format && (!by_schema || !honoured("response_format"))) {
+  if (format && (!by_schema || !dropped_.honours("response_format"))) {
     dropped_.add("response_format");
     by_schema = false;
   }
   const auto& effort = request_.thinking.effort;
-  const bool with_effort = !effort.empty() && honoured("reasoning_effort");
+  const bool with_effort = !effort.empty() && dropped_.honours("reasoning_effort");
   if (!by_schema && !with_effort) return;
   out_.key("output_config").begin_object();
   if (with_effort) out_.key("effort").string(effort);

@@ -323,6 +323,7 @@ inline constexpr std::array rows{
         .empty_prompt = true,
         .logit_bias = true,
         .cached_tokens = usual_cached,
+        .tool_strict = true,
         .reports_cached_tokens = trait::yes,
         .cached_minimum = 1024,
         .error_codes = openai_codes,
@@ -343,6 +344,7 @@ inline constexpr std::array rows{
         .done_proves_end = false,  // message_stop does.
         .error_codes = anthropic_codes,
         .error_phrases = anthropic_phrases,
+        .tool_strict = true,
     },
 };
 

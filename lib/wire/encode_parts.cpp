@@ -42,6 +42,17 @@ void drop_list::add(std::string_view field) {
   if (std::ranges::find(fields_, field) == fields_.end()) fields_.emplace_back(field);
 }
 
+bool drop_list::honours(std::string_view field) {
+  if (!ignored(ways_, at_, field)) return true;
+  add(field);
+  return false;
+}
+
+bool drop_list::honours_strict(const chat::tool& tool) {
+  if (tool.strict && !ways_.tool_strict) add("tools.strict");
+  return tool.strict && ways_.tool_strict;
+}
+
 bool ignored(const dialect& ways, route at, std::string_view field) {
   const auto& fields = at == route::chat ? ways.ignores : ways.messages_ignores;
   return std::ranges::find(fields, field) != fields.end();

@@ -13,20 +13,29 @@
 /// What all ways of writing a chat request have in common.
 namespace evalcore::wire {
 
-/// The fields that a server does not honour, each once, in the order in which they were met.
-class drop_list {
- public:
-  void add(std::string_view field);
-  [[nodiscard]] std::vector<std::string> take() { return std::move(fields_); }
-
- private:
-  std::vector<std::string> fields_;
-};
-
 /// Which of a server's routes a request is for, OpenAI's or Anthropic's: each ignores other fields.
 enum class route : std::uint8_t { chat, messages };
 
 [[nodiscard]] bool ignored(const dialect& ways, route at, std::string_view field);
+
+/// The fields that a server does not honour, each once, in the order in which they were met. `ways` must
+/// outlive it.
+class drop_list {
+ public:
+  drop_list(const dialect& ways, route at) : ways_(ways), at_(at) {}
+
+  void add(std::string_view field);
+  /// Whether to write `field`; where the server ignores it, it is added.
+  [[nodiscard]] bool honours(std::string_view field);
+  /// Whether to write a tool's `strict`; where the server has no such thing, it is added.
+  [[nodiscard]] bool honours_strict(const chat::tool& tool);
+  [[nodiscard]] std::vector<std::string> take() { return std::move(fields_); }
+
+ private:
+  const dialect& ways_;
+  route at_;
+  std::vector<std::string> fields_;
+};
 
 /// Refuses what would not mean the same without a field that the server ignores. Errors: unsupported;
 /// invalid_argument for a request that contradicts itself.

@@ -72,12 +72,6 @@ class completion_body {
   [[nodiscard]] encoded take() { return {out_.take(), dropped_.take()}; }
 
  private:
-  bool honoured(std::string_view field) {
-    if (!ways_.ignores_field(field)) return true;
-    dropped_.add(field);
-    return false;
-  }
-
   void put_prompt(const chat::prompt& one);
   void put_prompts();
   void put_sampling();
@@ -86,7 +80,7 @@ class completion_body {
   const chat::completion_request& request_;
   const dialect& ways_;
   json::writer out_;
-  drop_list dropped_;
+  drop_list dropped_{ways_, route::chat};
 };
 
 void completion_body::put_prompt(const chat::prompt& one) {
@@ -113,11 +107,12 @@ void completion_body::put_prompts() {
 void completion_body::put_sampling() {
   const auto& params = request_.params;
   if (params.max_tokens) out_.key("max_tokens").number(std::uint64_t{*params.max_tokens});
-  if (params.temperature && honoured("temperature")) out_.key("temperature").number(*params.temperature);
-  if (params.top_p && honoured("top_p")) out_.key("top_p").number(*params.top_p);
-  if (params.top_k && honoured("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
-  if (params.seed && honoured("seed")) out_.key("seed").number(*params.seed);
-  if (!params.stop.empty() && honoured("stop")) {
+  if (params.temperature && dropped_.honours("temperature"))
+    out_.key("temperature").number(*params.temperature);
+  if (params.top_p && dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
+  if (params.top_k && dropped_.honours("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
+  if (params.seed && dropped_.honours("seed")) out_.key("seed").number(*params.seed);
+  if (!params.stop.empty() && dropped_.honours("stop")) {
     out_.key("stop").begin_array();
     for (const auto& text : params.stop) out_.string(text);
     out_.end_array();
@@ -126,7 +121,7 @@ void completion_body::put_sampling() {
 
 void completion_body::put_logprobs(bool stream) {
   const auto& params = request_.params;
-  if (!wants_logprobs(params) || !honoured("logprobs")) return;
+  if (!wants_logprobs(params) || !dropped_.honours("logprobs")) return;
   if (stream && ways_.ignores_field("stream.logprobs")) {
     dropped_.add("logprobs");
     return;

@@ -15,13 +15,6 @@ class chat_body {
   [[nodiscard]] encoded take() { return {out_.take(), dropped_.take()}; }
 
  private:
-  /// Whether to write `field`; where it is ignored, it is noted.
-  bool honoured(std::string_view field) {
-    if (!ignored(ways_, route::chat, field)) return true;
-    dropped_.add(field);
-    return false;
-  }
-
   void put_content(const chat::message& turn);
   void put_reasoning(const chat::message& turn);
   void put_message(const chat::message& turn);
@@ -35,7 +28,7 @@ class chat_body {
   const chat::request& request_;
   const dialect& ways_;
   json::writer out_{expected_bytes(request_)};
-  drop_list dropped_;
+  drop_list dropped_{ways_, route::chat};
 };
 
 void chat_body::put_content(const chat::message& turn) {
@@ -72,7 +65,7 @@ void chat_body::put_reasoning(const chat::message& turn) {
   if (text.empty()) return;
   if (ways_.reasoning.empty()) {
     dropped_.add("reasoning");
-  } else if (honoured(ways_.reasoning)) {
+  } else if (dropped_.honours(ways_.reasoning)) {
     out_.key(ways_.reasoning).string(text);
   }
 }
@@ -99,11 +92,12 @@ void chat_body::put_tools() {
     out_.begin_object().key("name").string(one.name);
     if (!one.description.empty()) out_.key("description").string(one.description);
     if (!one.parameters.empty()) out_.key("parameters").raw(one.parameters);
+    if (dropped_.honours_strict(one)) out_.key("strict").boolean(true);
     out_.end_object().end_object();
   }
   out_.end_array();
   put_tool_choice();
-  if (request_.parallel_tool_calls && honoured("parallel_tool_calls")) {
+  if (request_.parallel_tool_calls && dropped_.honours("parallel_tool_calls")) {
     out_.key("parallel_tool_calls").boolean(*request_.parallel_tool_calls);
   }
 }
@@ -132,14 +126,15 @@ void chat_body::put_tool_choice() {
 
 void chat_body::put_sampling() {
   const auto& params = request_.params;
-  if (params.max_tokens && honoured(ways_.max_tokens_field)) {
+  if (params.max_tokens && dropped_.honours(ways_.max_tokens_field)) {
     out_.key(ways_.max_tokens_field).number(std::uint64_t{*params.max_tokens});
   }
-  if (params.temperature && honoured("temperature")) out_.key("temperature").number(*params.temperature);
-  if (params.top_p && honoured("top_p")) out_.key("top_p").number(*params.top_p);
-  if (params.top_k && honoured("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
-  if (params.seed && honoured("seed")) out_.key("seed").number(*params.seed);
-  if (!params.stop.empty() && honoured("stop")) {
+  if (params.temperature && dropped_.honours("temperature"))
+    out_.key("temperature").number(*params.temperature);
+  if (params.top_p && dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
+  if (params.top_k && dropped_.honours("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
+  if (params.seed && dropped_.honours("seed")) out_.key("seed").number(*params.seed);
+  if (!params.stop.empty() && dropped_.honours("stop")) {
     out_.key("stop").begin_array();
     for (const auto& text : params.stop) out_.string(text);
     out_.end_array();
@@ -148,7 +143,7 @@ void chat_body::put_sampling() {
 
 void chat_body::put_format() {
   const auto& format = request_.params.format;
-  if (!format || !honoured("response_format")) return;
+  if (!format || !dropped_.honours("response_format")) return;
   out_.key("response_format").begin_object().key("type");
   if (format->how == chat::response_format::kind::json_object) {
     out_.string("json_object");
@@ -168,17 +163,17 @@ void chat_body::put_logprobs(bool stream) {
     dropped_.add("logprobs");
     return;
   }
-  if (!honoured("logprobs")) return;
+  if (!dropped_.honours("logprobs")) return;
   // The second without the first is refused.
   out_.key("logprobs").boolean(true);
-  if (params.top_logprobs && honoured("top_logprobs")) {
+  if (params.top_logprobs && dropped_.honours("top_logprobs")) {
     out_.key("top_logprobs").number(std::uint64_t{*params.top_logprobs});
   }
 }
 
 void chat_body::put_thinking() {
   const auto& wish = request_.thinking;
-  if (!wish.effort.empty() && honoured("reasoning_effort")) {
+  if (!wish.effort.empty() && dropped_.honours("reasoning_effort")) {
     out_.key("reasoning_effort").string(wish.effort);
   }
   if (wish.enabled) {
@@ -220,6 +215,7 @@ void chat_body::put(bool stream) {
 constexpr dialect everything{.name = "identity",
                              .logprobs = trait::yes,
                              .images = trait::yes,
+                             .tool_strict = true,
                              .thinking_switch = true,
                              .thinking_budget = "thinking_budget",
                              .reasoning = "reasoning"};

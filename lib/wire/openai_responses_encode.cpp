@@ -48,12 +48,6 @@ class responses_body {
   [[nodiscard]] encoded take() { return {out_.take(), dropped_.take()}; }
 
  private:
-  bool honoured(std::string_view field) {
-    if (!ignored(ways_, route::chat, field)) return true;
-    dropped_.add(field);
-    return false;
-  }
-
   void put_instructions(std::size_t count);
   void put_content(std::string_view key, const chat::message& turn);
   void put_reasoning(const chat::message& turn);
@@ -69,7 +63,7 @@ class responses_body {
   const chat::request& request_;
   const dialect& ways_;
   json::writer out_{expected_bytes(request_)};
-  drop_list dropped_;
+  drop_list dropped_{ways_, route::chat};
 };
 
 void responses_body::put_instructions(std::size_t count) {
@@ -148,11 +142,11 @@ void responses_body::put_tools() {
     out_.begin_object().key("type").string("function").key("name").string(one.name);
     if (!one.description.empty()) out_.key("description").string(one.description);
     if (!one.parameters.empty()) out_.key("parameters").raw(one.parameters);
-    out_.key("strict").boolean(false).end_object();
+    out_.key("strict").boolean(dropped_.honours_strict(one)).end_object();
   }
   out_.end_array();
   put_tool_choice();
-  if (request_.parallel_tool_calls && honoured("parallel_tool_calls")) {
+  if (request_.parallel_tool_calls && dropped_.honours("parallel_tool_calls")) {
     out_.key("parallel_tool_calls").boolean(*request_.parallel_tool_calls);
   }
 }
@@ -173,16 +167,17 @@ void responses_body::put_tool_choice() {
 
 void responses_body::put_sampling() {
   const auto& params = request_.params;
-  if (params.max_tokens && honoured(ways_.max_tokens_field)) {
+  if (params.max_tokens && dropped_.honours(ways_.max_tokens_field)) {
     out_.key("max_output_tokens").number(std::uint64_t{*params.max_tokens});
   }
-  if (params.temperature && honoured("temperature")) out_.key("temperature").number(*params.temperature);
-  if (params.top_p && honoured("top_p")) out_.key("top_p").number(*params.top_p);
+  if (params.temperature && dropped_.honours("temperature"))
+    out_.key("temperature").number(*params.temperature);
+  if (params.top_p && dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
 }
 
 void responses_body::put_format() {
   const auto& format = request_.params.format;
-  if (!format || !honoured("response_format")) return;
+  if (!format || !dropped_.honours("response_format")) return;
   out_.key("text").begin_object().key("format").begin_object().key("type");
   if (format->how == chat::response_format::kind::json_object) {
     out_.string("json_object");
@@ -201,16 +196,16 @@ void responses_body::put_logprobs(bool stream) {
     dropped_.add("logprobs");
     return;
   }
-  if (!honoured("logprobs")) return;
+  if (!dropped_.honours("logprobs")) return;
   out_.key("include").begin_array().string("message.output_text.logprobs").end_array();
-  if (params.top_logprobs && honoured("top_logprobs")) {
+  if (params.top_logprobs && dropped_.honours("top_logprobs")) {
     out_.key("top_logprobs").number(std::uint64_t{*params.top_logprobs});
   }
 }
 
 void responses_body::put_thinking() {
   const auto& effort = request_.thinking.effort;
-  if (effort.empty() || !honoured("reasoning_effort")) return;
+  if (effort.empty() || !dropped_.honours("reasoning_effort")) return;
   out_.key("reasoning").begin_object().key("effort").string(effort).end_object();
 }
 

@@ -191,6 +191,10 @@ TEST_CASE("anthropic: tools and their choice") {
   const auto made = encode(request);
   CHECK(holds(made, R"("tools":[{"name":"f","description":"does f","input_schema":{ "type":"object" }},)"
                     R"({"name":"g","input_schema":{"type":"object","properties":{}}}],"messages")"));
+  auto strict = request;
+  strict.tools[1].strict = true;
+  CHECK(holds(encode(strict),
+              R"({"name":"g","input_schema":{"type":"object","properties":{}},"strict":true}])"));
   const auto written = [&](choice how, std::optional<bool> parallel = {}) {
     request.tool_choice = {how, how == choice::named ? "g" : ""};
     request.parallel_tool_calls = parallel;

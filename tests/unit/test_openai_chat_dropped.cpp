@@ -50,6 +50,20 @@ errc refusal(const chat::request& request, const wire::dialect& ways = generic()
 
 }  // namespace
 
+TEST_CASE("a strict tool is one where the server knows such, and told of elsewhere") {
+  auto request = with_tools();
+  request.tools[1].strict = true;
+  const auto honoured = encode(request, *wire::find_dialect("openai"));
+  CHECK(holds(honoured, R"("function":{"name":"f","parameters":{}}})"));
+  CHECK(holds(honoured, R"("function":{"name":"g","parameters":{},"strict":true}})"));
+  CHECK(honoured.dropped.empty());
+  const auto elsewhere = encode(request);
+  CHECK_FALSE(holds(elsewhere, "strict"));
+  CHECK(elsewhere.dropped == std::vector<std::string>{"tools.strict"});
+  // Two questions, whoever is asked.
+  CHECK(wire::identity_text(request) != wire::identity_text(with_tools()));
+}
+
 TEST_CASE("the tool choice has four forms, and stands only beside tools") {
   auto request = with_tools();
   request.parallel_tool_calls = false;

@@ -150,6 +150,15 @@ TEST_CASE("responses request: tools are flat, not strict, and keep their bytes")
         R"({"type":"function","name":"g","strict":false}])");
 }
 
+TEST_CASE("responses request: a strict tool is one where the server knows such") {
+  auto request = asking();
+  request.tools = {{"f", "", "", true}};
+  const auto honoured = encode(request, *wire::find_dialect("openai"));
+  CHECK(honoured.body.find(R"({"type":"function","name":"f","strict":true})") != std::string::npos);
+  CHECK(honoured.dropped.empty());
+  CHECK(encode(request, *wire::find_dialect("generic")).dropped == words{"tools.strict"});
+}
+
 TEST_CASE("responses request: whether and how a tool is called") {
   auto request = asking();
   request.tools = {{"f", "", ""}};

@@ -37,12 +37,14 @@ TEST_CASE("tools come in OpenAI's form or bare, their schema's order kept") {
   const auto one = item_of(
       R"({"id":"t","prompt":"?","target":1,"tools":[)"
       R"({"type":"function","function":{"name":"f","description":"d","parameters":{"type":"object","b":{"x":1.0},"a":1}}},)"
-      R"({"name":"g"}]})");
+      R"({"name":"g","strict":true}]})");
   REQUIRE(one.request.tools.size() == 2);
   CHECK(one.request.tools[0].name == "f");
   CHECK(one.request.tools[0].description == "d");
   CHECK(one.request.tools[0].parameters == R"({"type":"object","b":{"x":1.0},"a":1})");
+  CHECK_FALSE(one.request.tools[0].strict);
   CHECK(one.request.tools[1].name == "g");
+  CHECK(one.request.tools[1].strict);
   CHECK(one.request.tools[1].parameters == R"({"type":"object","properties":{}})");
 }
 
@@ -104,6 +106,8 @@ TEST_CASE("a line that is no item says what is wrong with it") {
       {R"({"id":"x","prompt":"?","target":1,"tools":[{"description":"d"}]})", "tools[0] lacks \"name\""},
       {R"({"id":"x","prompt":"?","target":1,"tools":[{"name":"f","parameters":[]}]})",
        "tools[0]: \"parameters\" is not an object"},
+      {R"({"id":"x","prompt":"?","target":1,"tools":[{"name":"f","strict":"yes"}]})",
+       "tools[0]: \"strict\" is neither true nor false"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"max_token":3}})",
        "params has \"max_token\", which is not supported; known are temperature, top_p, max_tokens, seed, "
        "stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "

@@ -24,6 +24,7 @@ struct tool {
   std::string name;
   std::string description;
   std::string parameters;
+  bool strict = false;  ///< Whether the arguments must follow the schema.
 };
 
 /// A piece of reasoning that its server wants back unchanged: Anthropic's API checks the signature, and

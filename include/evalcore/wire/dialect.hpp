@@ -90,6 +90,7 @@ struct dialect {
   trait responses = trait::unknown;        ///< OpenAI's Responses API can be used for evaluations.
   trait prompt_logprobs = trait::unknown;  ///< Completions: `echo` with `logprobs` scores the whole prompt.
   bool paid = false;                       ///< Its requests cost money.
+  bool tool_strict = false;                ///< A tool's `strict` holds the arguments to its schema.
   std::string_view determinism = {};  ///< The server's own switch to answers that batching does not change.
 
   /// The same at /v1/messages, by the chat route's names; "tool_choice.none" and "tool_choice.name" are those
