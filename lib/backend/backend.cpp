@@ -9,6 +9,8 @@ error cannot(const info& who, const char* what) {
 
 }  // namespace
 
+result<void> backend::check(const chat::request& /*request*/) const { return {}; }
+
 void backend::tokenize(const chat::request& /*request*/,
                        std::function<void(result<std::vector<token>>)> done) {
   done(cannot(about(), "tokenize"));

@@ -93,6 +93,11 @@ chat::request http_chat::named(const chat::request& request) const {
   return copy;
 }
 
+result<void> http_chat::check(const chat::request& request) const {
+  if (auto written = format_.encode(request, how_.stream); !written) return std::move(written).error();
+  return {};
+}
+
 ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
   const ticket which = next_++;
   auto written = request.model.empty() ? format_.encode(named(request), how_.stream)

@@ -36,6 +36,7 @@ class http_chat final : public backend {
 
   [[nodiscard]] const info& about() const override { return info_; }
   [[nodiscard]] capabilities can() const override;
+  [[nodiscard]] result<void> check(const chat::request& request) const override;
   ticket start(const chat::request& request, std::shared_ptr<sink> to) override;
   void cancel(ticket which) override;
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override;

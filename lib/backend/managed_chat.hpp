@@ -31,6 +31,9 @@ class managed_chat final : public backend {
 
   [[nodiscard]] const info& about() const override { return server_->about(); }
   [[nodiscard]] capabilities can() const override { return server_->can(); }
+  [[nodiscard]] result<void> check(const chat::request& request) const override {
+    return server_->check(request);
+  }
   ticket start(const chat::request& request, std::shared_ptr<sink> to) override;
   void cancel(ticket which) override { server_->cancel(which); }
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override;

@@ -30,10 +30,30 @@ prefix::sequence as_bytes(const chat::request& request) {
   return units;
 }
 
-result<chat::request> request_of(const suite& from, std::size_t index, const request_options& how) {
+/// `to`: who would refuse it; null: nobody.
+result<chat::request> request_of(const suite& from, std::size_t index, const request_options& how,
+                                 const backend::backend* to = nullptr) {
   auto one = from.get(index);
   if (!one) return std::move(one).error();
-  return prepare(*one, how);
+  auto request = prepare(*one, how);
+  if (!request || to == nullptr) return request;
+  if (const auto takes = to->check(*request); !takes) {
+    return fail(errc::bad_suite, stage::suite,
+                from.path() + ":" + std::to_string(one->line) + ": " + takes.error().message);
+  }
+  return request;
+}
+
+result<prompts> read_as_bytes(const suite& from, const std::vector<std::size_t>& indices,
+                              const request_options& how, const backend::backend* to) {
+  prompts read;
+  read.units.reserve(indices.size());
+  for (const auto index : indices) {
+    auto request = request_of(from, index, how, to);
+    if (!request) return std::move(request).error();
+    read.units.push_back(as_bytes(*request));
+  }
+  return read;
 }
 
 /// Several answers on their way, collected for one waiting thread.
@@ -125,14 +145,7 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
 
 result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
                              const request_options& how) {
-  prompts read;
-  read.units.reserve(indices.size());
-  for (const auto index : indices) {
-    auto request = request_of(from, index, how);
-    if (!request) return std::move(request).error();
-    read.units.push_back(as_bytes(*request));
-  }
-  return read;
+  return read_as_bytes(from, indices, how, nullptr);
 }
 
 result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
@@ -140,11 +153,11 @@ result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& 
                              const std::stop_token& stop) {
   backend::capabilities can;
   owner.run_and_wait([&] { can = to.can(); });
-  if (can.tokenize != backend::ability::yes) return read_prompts(from, indices, how);
+  if (can.tokenize != backend::ability::yes) return read_as_bytes(from, indices, how, &to);
 
   const auto pending = std::make_shared<tokenizing>(indices.size());
   for (std::size_t at = 0; at < indices.size(); ++at) {
-    auto request = request_of(from, indices[at], how);
+    auto request = request_of(from, indices[at], how, &to);
     if (!request) return std::move(request).error();
     if (!pending->wait_below(tokenize_window, stop)) break;
     pending->expect();

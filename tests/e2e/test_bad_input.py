@@ -90,6 +90,7 @@ def test_a_value_that_cannot_be_meant_is_refused(evalcore, suite, option, value)
     ('{"id": "i1", "prompt": "x", "target": "y"}\n', ["suite.jsonl:2", '"i1"', "1"]),
     ('{"id": "a", "prompt": "x", "target": "y", "scorer": "vibes"}\n', ["suite.jsonl:2", '"vibes"', "exact", "numeric"]),
     ('{"id": "a", "prompt": "x", "target": "y", "scoror": "numeric"}\n', ["suite.jsonl:2", '"scoror"', "metadata"]),
+    ('{"id": "a", "prompt": "x", "target": "y", "target": "z"}\n', ["suite.jsonl:2", '"target" twice']),
     ('{"id": "a", "messages": [{"role": "wizard", "content": "x"}], "target": "y"}\n', ["suite.jsonl:2", '"wizard"']),
 ])
 def test_a_bad_line_is_named(evalcore, suite, tmp_path, line, words):
@@ -101,12 +102,19 @@ def test_a_bad_line_is_named(evalcore, suite, tmp_path, line, words):
     assert left_behind(tmp_path) == []
 
 
+def test_what_the_backend_would_refuse_is_named_before_anything_is_sent(evalcore, suite, server_port):
+    line = {**hi(2), "params": {"max_tokens": 1024, "thinking": {"type": "enabled", "budget_tokens": 1024}}}
+    suite.write_text(GOOD + json.dumps(line) + "\n")
+    backend = ["--backend", "anthropic-url", "--base-url", f"http://127.0.0.1:{server_port}", "--model", "m"]
+    for command in ("run", "plan"):
+        one_sentence(evalcore(command, suite, *backend), 2, "suite.jsonl:2", "thinking budget", "less than max_tokens")
+
+
 def test_a_missing_suite(evalcore):
     one_sentence(evalcore("run", "nowhere.jsonl", "--backend", "scripted"), 2, "nowhere.jsonl")
 
 
 def test_a_missing_model(evalcore, suite, llama_server, tmp_path):
-    ('{"id": "a", "prompt": "x", "target": "y", "target": "z"}\n', ["suite.jsonl:2", '"target" twice']),
     one_sentence(evalcore("run", suite, "--backend", "llama-server", "--server-program", llama_server, "--model",
                           "/nowhere/model.gguf"), 3, "/nowhere/model.gguf")
     assert left_behind(tmp_path) == []

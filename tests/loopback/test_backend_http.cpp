@@ -576,3 +576,8 @@ TEST_CASE("the reply lists what the server does not honour") {
   CHECK(outcome->dropped == std::vector<std::string>{"seed"});
   CHECK(body_of(server.requests().back()).find("seed") == nullptr);
 }
+  CHECK(made->check(request));
+  const auto foreseen = made->check(request);
+  REQUIRE_FALSE(foreseen);
+  CHECK(foreseen.error().code == errc::unsupported);
+  CHECK(foreseen.error().message == outcome.error().message);

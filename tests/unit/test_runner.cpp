@@ -8,7 +8,10 @@
 #include <vector>
 
 #include <evalcore/backend/scripted.hpp>
+#include <evalcore/run/planning.hpp>
 #include <evalcore/run/runner.hpp>
+
+#include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
 namespace fs = std::filesystem;
@@ -54,11 +57,49 @@ class fixture {
   fs::path folder_;
 };
 
+/// Refuses one question, and is not to be sent any.
+class picky final : public evalcore::backend::backend {
+ public:
+  [[nodiscard]] const evalcore::backend::info& about() const override { return info_; }
+  [[nodiscard]] evalcore::backend::capabilities can() const override { return {}; }
+  [[nodiscard]] result<void> check(const chat::request& request) const override {
+    if (request.messages.front().text != "ask b") return {};
+    return fail(errc::unsupported, stage::send, "no question of b");
+  }
+  evalcore::backend::ticket start(const chat::request& /*request*/,
+                                  std::shared_ptr<evalcore::backend::sink> /*to*/) override {
+    FAIL("a request was sent");
+    return 0;
+  }
+  void cancel(evalcore::backend::ticket /*which*/) override {}
+
+ private:
+  evalcore::backend::info info_;
+};
+
 std::string item(const std::string& id, const std::string& target) {
   return R"({"id":")" + id + R"(","prompt":"ask )" + id + R"(","target":")" + target + "\"}\n";
 }
 
 }  // namespace
+
+TEST_CASE("what the backend would refuse is told with its line before anything is sent") {
+  const test::temporary_folder folder;
+  const auto path = folder.write("suite.jsonl", item("a", "A") + item("b", "B"));
+  const auto suite = run::suite::open(path);
+  REQUIRE(suite);
+  net::loop loop;
+  picky to;
+  auto store = run::store::open(folder / "run.db");
+  REQUIRE(store);
+  const run::observer watch{[](const std::string&) {}, [](const run::progress&) {}};
+  const auto ran = run::run_suite(*suite, loop, {&to}, *store, {}, watch, {});
+  REQUIRE_FALSE(ran);
+  CHECK(ran.error().code == errc::bad_suite);
+  CHECK(ran.error().at == stage::suite);
+  CHECK(ran.error().message == path + ":2: no question of b");
+  CHECK(run::read_prompts(*suite, {0}, {}, loop, to, {}));
+}
 
 TEST_CASE("right, wrong and errored are three things") {
   fixture at;

@@ -96,6 +96,9 @@ class backend {
   [[nodiscard]] virtual capabilities can() const = 0;
 
   /// Sends one request. Failures to send come through the sink.
+  /// Whether start() would refuse the request before anything is sent. Pure; may be called on any thread.
+  /// Errors: unsupported or invalid_argument, the same as there.
+  [[nodiscard]] virtual result<void> check(const chat::request& request) const;
   virtual ticket start(const chat::request& request, std::shared_ptr<sink> to) = 0;
   /// Suppresses output at once; the sink gets on_end(cancelled) unless it has ended. Idempotent.
   virtual void cancel(ticket which) = 0;

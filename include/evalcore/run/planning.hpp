@@ -32,7 +32,8 @@ struct prompts {
 
 /// Reads the prompts of these items: as tokens where the backend tokenizes (a few requests in flight),
 /// else as the bytes of tools, system and turns in the order in which templates put them.
-/// Errors: bad_suite, cancelled, or the backend's when it cannot tokenize although it said so.
+/// Errors: bad_suite, with file and line also for what the backend would refuse; cancelled, or the backend's
+/// when it cannot tokenize although it said so.
 [[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
                                            const request_options& how, net::loop& owner, backend::backend& to,
                                            const std::stop_token& stop);
