@@ -21,10 +21,18 @@ result<wire::encoded> chat_codec::encode(const chat::request& request, bool stre
                                   : wire::encode_openai_responses(request, *ways_, stream);
 }
 
-result<chat::reply> chat_codec::decode(std::string_view body) const {
-  if (messages_) return wire::decode_anthropic_message(body, *ways_);
-  return api_ == openai_api::chat ? wire::decode_openai_chat(body, *ways_)
-                                  : wire::decode_openai_response(body, *ways_);
+std::string_view chat_codec::begun(const chat::request& request) const noexcept {
+  if (!ways_->whole_repeats_begun || request.messages.empty()) return {};
+  const auto& last = request.messages.back();
+  return last.who == chat::role::assistant ? std::string_view(last.text) : std::string_view();
+}
+
+result<chat::reply> chat_codec::decode(std::string_view body, std::string_view begun) const {
+  auto reply = messages_                  ? wire::decode_anthropic_message(body, *ways_)
+               : api_ == openai_api::chat ? wire::decode_openai_chat(body, *ways_)
+                                          : wire::decode_openai_response(body, *ways_);
+  if (reply && reply->text.starts_with(begun)) reply->text.erase(0, begun.size());
+  return reply;
 }
 
 error chat_codec::classify(int status, std::string_view body) const {

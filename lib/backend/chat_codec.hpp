@@ -41,7 +41,10 @@ class chat_codec {
 
   [[nodiscard]] const char* path() const noexcept;
   [[nodiscard]] result<wire::encoded> encode(const chat::request& request, bool stream) const;
-  [[nodiscard]] result<chat::reply> decode(std::string_view body) const;
+  /// What a whole answer to this request repeats of it, for decode(); empty: nothing.
+  [[nodiscard]] std::string_view begun(const chat::request& request) const noexcept;
+  /// A whole answer, with the same text as a stream would have brought.
+  [[nodiscard]] result<chat::reply> decode(std::string_view body, std::string_view begun = {}) const;
   [[nodiscard]] error classify(int status, std::string_view body) const;
   [[nodiscard]] chat_events events() const;
 

@@ -65,7 +65,7 @@ void chat_exchange::on_end(result<void> outcome) {
   // A refusal is one even when its body broke off.
   if (status_ != 0 && status_ != ok) return end(refusal());
   if (!outcome) return end(std::move(outcome).error());
-  auto reply = events_ ? events_->take() : format_.decode(body_.view());
+  auto reply = events_ ? events_->take() : format_.decode(body_.view(), begun_);
   if (!reply && html_ && first_ == '<') return end(page_error());
   if (reply) {
     // The answer's text is the model's and stays as it is.

@@ -26,8 +26,11 @@ class chat_exchange final : public net::http_sink {
   chat_exchange(const endpoint& at, const chat_codec& format, bool stream, std::shared_ptr<sink> to,
                 std::function<void()> spent);
 
-  /// The fields of the request that the reply is to list.
-  void note_dropped(std::vector<std::string> fields) { dropped_ = std::move(fields); }
+  /// The fields of the request that the reply is to list, and what a whole answer repeats of it.
+  void note_request(std::vector<std::string> dropped, std::string_view begun) {
+    dropped_ = std::move(dropped);
+    begun_ = begun;
+  }
 
   /// Says nothing more; gives the sink back, which has not heard of an end (null: it has).
   [[nodiscard]] std::shared_ptr<sink> abandon();
@@ -55,6 +58,7 @@ class chat_exchange final : public net::http_sink {
   byte_buffer body_;                   ///< Of an answer that is no stream.
   chat::timing timing_;
   std::vector<std::string> dropped_;
+  std::string begun_;
 };
 
 }  // namespace evalcore::backend

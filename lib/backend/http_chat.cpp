@@ -109,7 +109,7 @@ ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) 
   auto& one = open_[which];
   one.state = std::make_shared<chat_exchange>(link_->at(), format_, how_.stream, std::move(to),
                                               [this, which] { drop(which); });
-  one.state->note_dropped(std::move(written->dropped));
+  one.state->note_request(std::move(written->dropped), format_.begun(request));
   auto message = link_->at().post(format_.path(), std::move(written->body));
   message.deadlines = how_.deadlines;
   one.exchange = link_->start(std::move(message), one.state);

@@ -247,6 +247,7 @@ inline constexpr std::array rows{
         .error_phrases = llama_phrases,
     },
     dialect{
+        .whole_repeats_begun = true,
         .name = "vllm",
         .what = "vLLM; cached tokens with --enable-prompt-tokens-details",
         .ready = {.path = "/health"},

@@ -154,6 +154,32 @@ TEST_CASE("a server that ignores stream is read as a whole") {
   CHECK(one.sink->first_tokens == 0);
 }
 
+TEST_CASE("a whole answer that repeats the turn which the request began has the text of the stream") {
+  net::loop loop;
+  auto request = test::user_says("Count from one to twenty in words.");
+  request.messages.push_back(test::turn(chat::role::assistant, "One, two,"));
+  // What llama.cpp's server answers to this, at temperature 0 and with 12 tokens.
+  const auto saying = [](const std::string& text) {
+    return R"({"choices":[{"finish_reason":"length","message":{"role":"assistant","content":")" + text +
+           "\"}}]}";
+  };
+  const auto repeats = saying("One, two, three, four, five, six, seven, eight,");
+  const auto text = [&](const char* dialect, const std::string& body) {
+    auto script = std::string_view(dialect) == "llama-server" ? llama({answer("200 OK", body)})
+                                                              : generic({answer("200 OK", body)});
+    test::fault_server server(std::move(script));
+    const auto made = connect(loop, server, dialect);
+    const auto reply = test::start(loop, *made, request).sink->wait();
+    REQUIRE(reply);
+    return reply->text;
+  };
+  CHECK(text("llama-server", repeats) == " three, four, five, six, seven, eight,");
+  CHECK(text("llama-server", saying(" three, four")) == " three, four");
+  CHECK(text("generic", repeats) == "One, two, three, four, five, six, seven, eight,");
+  request.messages.pop_back();
+  CHECK(text("llama-server", repeats) == "One, two, three, four, five, six, seven, eight,");
+}
+
 TEST_CASE("refusals keep their class, status, words and the time to wait") {
   net::loop loop;
   test::fault_server server(llama(
@@ -558,10 +584,15 @@ TEST_CASE("a server that ignores tools is not asked, and a request that needs th
   const std::size_t asked = server.requests().size();
   CHECK_FALSE(check_tools(loop, *made).value_or(true));
   auto request = test::user_says("hi");
+  CHECK(made->check(request));
   request.tools = {{.name = "f", .description = "", .parameters = "{}"}};
   const auto outcome = test::start(loop, *made, request).sink->wait();
   REQUIRE_FALSE(outcome);
   CHECK(outcome.error().code == errc::unsupported);
+  const auto foreseen = made->check(request);
+  REQUIRE_FALSE(foreseen);
+  CHECK(foreseen.error().code == errc::unsupported);
+  CHECK(foreseen.error().message == outcome.error().message);
   CHECK(server.requests().size() == asked);
 }
 
@@ -576,8 +607,3 @@ TEST_CASE("the reply lists what the server does not honour") {
   CHECK(outcome->dropped == std::vector<std::string>{"seed"});
   CHECK(body_of(server.requests().back()).find("seed") == nullptr);
 }
-  CHECK(made->check(request));
-  const auto foreseen = made->check(request);
-  REQUIRE_FALSE(foreseen);
-  CHECK(foreseen.error().code == errc::unsupported);
-  CHECK(foreseen.error().message == outcome.error().message);

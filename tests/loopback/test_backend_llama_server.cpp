@@ -153,6 +153,29 @@ TEST_CASE("the real server starts, answers by heart, shares a prefix between slo
   CHECK_FALSE(std::filesystem::exists(folder));
 }
 
+TEST_CASE("an answer that the request begins goes on the same way streamed and whole, in both formats") {
+  net::loop loop;
+  const auto server = start_server(loop, options());
+  auto begun = test::user_says("hi");
+  begun.messages.push_back(test::turn(chat::role::assistant, "Hel"));
+  const auto goes_on = [&](bool stream, bool messages) {
+    backend::http_options how;
+    how.base_url = "http://127.0.0.1:" + started_with(server_pid(), "--port");
+    how.ways = wire::find_dialect("llama-server");
+    how.stream = stream;
+    auto made = messages ? backend::connect_anthropic_url(loop, how) : backend::connect_openai_url(loop, how);
+    REQUIRE(made);
+    const auto reply = test::start(loop, **made, begun).sink->wait();
+    REQUIRE(reply);
+    return reply->text;
+  };
+  // The model knows "Hello!" by heart.
+  CHECK(goes_on(true, false) == "lo!");
+  CHECK(goes_on(false, false) == "lo!");
+  CHECK(goes_on(true, true) == "lo!");
+  CHECK(goes_on(false, true) == "lo!");
+}
+
 TEST_CASE("a probe of the real server finds its cache at work and no logprobs of prompts") {
   net::loop loop;
   const auto server = start_server(loop, options());

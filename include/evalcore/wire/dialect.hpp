@@ -123,6 +123,9 @@ struct dialect {
   bool done_proves_end = true;
   bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
 
+  /// Where the last turn is an assistant's, a whole answer repeats it in front of what goes on; a stream does
+  /// not.
+  bool whole_repeats_begun = false;
   // How its failures read: exact values of an error's `type` or `code`, and parts of its message.
   std::span<const error_sign> error_codes = {};
   std::span<const error_sign> error_phrases = {};
