@@ -31,6 +31,10 @@ void print_table(const backend::probe_report& of) {
     std::printf("%-*s  %-7s  %s\n", static_cast<int>(width), one.name.c_str(),
                 std::string(name(one.answer)).c_str(), printable(one.evidence).c_str());
   }
+  if (!of.looks_like.empty()) {
+    std::printf("the server looks like %s, whose ways are known: use --dialect %s\n", of.looks_like.c_str(),
+                of.looks_like.c_str());
+  }
 }
 
 }  // namespace

@@ -10,13 +10,12 @@ namespace {
 
 using asked = std::variant<std::vector<question>, verdict>;
 
-constexpr std::uint32_t few_tokens = 16;
 constexpr std::uint32_t some_tokens = 32;
 constexpr std::size_t neighbours = 3;
 /// Characters that are a token at least, in any vocabulary that a model of words has.
 constexpr std::size_t characters_a_token = 8;
 
-chat::request saying(std::string text, std::uint32_t max_tokens = few_tokens) {
+chat::request saying(std::string text, std::uint32_t max_tokens = plain_tokens) {
   chat::request request;
   request.messages.emplace_back();
   request.messages.back().text = std::move(text);
@@ -148,6 +147,7 @@ constexpr std::array all{
     check{"streaming", true, false, no_question, judge_streaming},
     check{"stream_end", true, false, no_question, judge_stream_end},
     check{"stream_usage", true, false, no_question, judge_stream_usage},
+    check{"cut_told", true, false, no_question, judge_cut},
     check{"greedy_repeat", true, false, no_question, judge_repeat},
     check{"logprobs", true, false, ask_logprobs, judge_logprobs},
     check{"batch_invariance", false, true, ask_batch, judge_batch},

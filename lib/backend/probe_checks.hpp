@@ -29,6 +29,9 @@ struct question {
 
 using answer = result<std::variant<std::monostate, chat::reply, raw_answer, std::vector<listed_model>, bool>>;
 
+/// Tokens that the answer to the plain request may have: too few for it to end of itself.
+inline constexpr std::uint32_t plain_tokens = 16;
+
 struct verdict {
   ability found = ability::unknown;
   std::string evidence;

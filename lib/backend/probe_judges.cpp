@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -15,6 +16,7 @@ using found = ability;
 
 constexpr std::size_t shown_words = 200;
 constexpr std::size_t shown_models = 3;
+constexpr std::string_view no_temperature = "the request has no place for a temperature";
 
 verdict yes(std::string why) { return {found::yes, std::move(why)}; }
 verdict no(std::string why) { return {found::no, std::move(why)}; }
@@ -48,8 +50,11 @@ bool dropped(const chat::reply& reply, std::string_view field) {
   return std::ranges::find(reply.dropped, field) != reply.dropped.end();
 }
 
-verdict left_out(std::string_view field) {
-  return no("known of this kind of server: it drops the field " + std::string(field));
+verdict left_out(const wire::dialect& ways, std::string_view field) {
+  const bool by_server = ways.ignores_field(field) ||
+                         std::ranges::find(ways.messages_ignores, field) != ways.messages_ignores.end();
+  return no(by_server ? "known of this kind of server: it drops the field " + std::string(field)
+                      : "the API has no field for " + std::string(field));
 }
 
 bool is_empty(const chat::reply& reply) {
@@ -61,6 +66,8 @@ bool same_answer(const chat::reply& one, const chat::reply& other) {
 }
 
 bool cut_off(const chat::reply& reply) { return reply.finish == chat::finish_reason::length; }
+
+std::string quoted(const std::string& word) { return '"' + word + '"'; }
 
 std::string count(std::uint64_t number, const char* of) { return std::to_string(number) + " " + of; }
 
@@ -76,6 +83,24 @@ std::optional<double> distance(const chat::reply& one, const chat::reply& other)
     if (left.logprob) most = std::max(most, std::abs(*left.logprob - *right.logprob));
   }
   return most;
+}
+
+/// In the two digits that say how much it is.
+std::string rounded(double number) {
+  std::array<char, 32> text{};
+  auto* end =
+      std::to_chars(text.data(), text.data() + text.size(), number, std::chars_format::general, 2).ptr;
+  return {text.data(), end};
+}
+
+/// A dialect, other than the one in use, whose server all models are said to belong to.
+std::string told_by_owner(const std::vector<listed_model>& models, const wire::dialect& in_use) {
+  if (models.empty()) return {};
+  const auto& owner = models.front().owned_by;
+  const auto* ways = wire::dialect_of_owner(owner);
+  const bool of_all =
+      std::ranges::all_of(models, [&](const listed_model& one) { return one.owned_by == owner; });
+  return ways != nullptr && of_all && owner != in_use.owned_by ? std::string(ways->name) : std::string();
 }
 
 std::string with_switch(std::string text, const wire::dialect& ways) {
@@ -102,8 +127,10 @@ bool nobody_there(const error& failure) noexcept {
 
 verdict judge_models(probe_state& state, std::span<const answer> got) {
   if (!got[0]) return of_failure(got[0].error());
+  const auto& offered = held<std::vector<listed_model>>(got[0]);
+  state.report.looks_like = told_by_owner(offered, state.ways);
   std::string names;
-  for (const auto& one : held<std::vector<listed_model>>(got[0])) {
+  for (const auto& one : offered) {
     auto& models = state.report.models;
     if (models.size() < shown_models) names += (models.empty() ? "" : ", ") + one.id;
     models.push_back(one.id);
@@ -145,11 +172,21 @@ verdict judge_stream_usage(probe_state& state, std::span<const answer> /*got*/) 
   return no("a streamed answer does not say how many tokens it took");
 }
 
+verdict judge_cut(probe_state& state, std::span<const answer> /*got*/) {
+  const auto& reply = *state.plain;
+  if (cut_off(reply)) return yes("an answer that max_tokens cut ends with " + quoted(reply.finish_raw));
+  const auto& tokens = reply.usage.completion_tokens;
+  if (!tokens) return unknown("the answer does not say how many tokens it took");
+  if (*tokens < plain_tokens) return unknown("the answer ended before max_tokens");
+  return no("an answer of all the " + count(*tokens, "tokens that were asked for ends with ") +
+            quoted(reply.finish_raw) + ": cut answers are taken for whole");
+}
+
 verdict judge_repeat(probe_state& state, std::span<const answer> /*got*/) {
   if (!*state.again) return of_failure(state.again->error());
   const auto& again = reply_in(*state.again);
   if (is_empty(*state.plain) && is_empty(again)) return unknown("both answers were empty");
-  if (dropped(again, "temperature")) return unknown("the server takes no temperature");
+  if (dropped(again, "temperature")) return unknown(std::string(no_temperature));
   return same_answer(*state.plain, again) ? yes("the same answer twice at temperature 0")
                                           : no("two answers at temperature 0 differ");
 }
@@ -157,7 +194,7 @@ verdict judge_repeat(probe_state& state, std::span<const answer> /*got*/) {
 verdict judge_logprobs(probe_state& state, std::span<const answer> got) {
   if (!got[0]) return of_failure(got[0].error());
   const auto& reply = reply_in(got[0]);
-  if (dropped(reply, "logprobs")) return left_out("logprobs");
+  if (dropped(reply, "logprobs")) return left_out(state.ways, "logprobs");
   if (reply.logprobs.empty())
     return is_empty(reply) ? unknown("the answer was empty") : no("the answer has none");
   state.scored = reply;
@@ -177,9 +214,7 @@ verdict judge_batch(probe_state& state, std::span<const answer> got) {
   const auto apart = distance(alone, beside);
   if (!apart) return no(with_switch(same + ", but of other tokens", state.ways));
   if (*apart == 0) return yes(with_switch(same + ", and the same logprobs", state.ways));
-  std::string by;
-  json::append_number(by, *apart);
-  return no(with_switch(same + ", but logprobs differ by up to " + by, state.ways));
+  return no(with_switch(same + ", but logprobs differ by up to " + rounded(*apart), state.ways));
 }
 
 verdict judge_cached(probe_state& /*state*/, std::span<const answer> got) {
@@ -194,7 +229,7 @@ verdict judge_cached(probe_state& /*state*/, std::span<const answer> got) {
 verdict judge_stop(probe_state& state, std::span<const answer> got) {
   if (!got[0]) return of_failure(got[0].error());
   const auto& reply = reply_in(got[0]);
-  if (dropped(reply, "stop")) return left_out("stop");
+  if (dropped(reply, "stop")) return left_out(state.ways, "stop");
   const auto& whole = state.plain->text;
   const auto stop = *stop_string_in(whole);
   const auto before = whole.substr(0, whole.find(stop));
@@ -204,11 +239,11 @@ verdict judge_stop(probe_state& state, std::span<const answer> got) {
   return unknown("the answer differs from the one without a stop string");
 }
 
-verdict judge_seed(probe_state& /*state*/, std::span<const answer> got) {
+verdict judge_seed(probe_state& state, std::span<const answer> got) {
   if (const auto* failed = first_failure(got)) return of_failure(failed->error());
   const auto& one = reply_in(got[0]);
-  if (dropped(one, "seed")) return left_out("seed");
-  if (dropped(one, "temperature")) return unknown("the server takes no temperature");
+  if (dropped(one, "seed")) return left_out(state.ways, "seed");
+  if (dropped(one, "temperature")) return unknown(std::string(no_temperature));
   if (!same_answer(one, reply_in(got[1]))) return no("one seed gives two answers at temperature 1");
   if (same_answer(one, reply_in(got[2]))) {
     return unknown("two seeds give the same answer at temperature 1, so nothing shows");
@@ -217,6 +252,7 @@ verdict judge_seed(probe_state& /*state*/, std::span<const answer> got) {
 }
 
 verdict judge_n(probe_state& state, std::span<const answer> got) {
+  if (!got[0] && got[0].error().code == errc::unsupported) return no("the API has no field for n");
   if (!got[0]) return of_failure(got[0].error());
   const auto& raw = held<raw_answer>(got[0]);
   if (raw.status != 200) return of_failure(wire::classify_openai_error(raw.status, raw.body, state.ways));
@@ -261,10 +297,10 @@ verdict judge_tool_choice(probe_state& /*state*/, std::span<const answer> got) {
   return no("no call though one was required");
 }
 
-verdict judge_format(probe_state& /*state*/, std::span<const answer> got) {
+verdict judge_format(probe_state& state, std::span<const answer> got) {
   if (!got[0]) return of_failure(got[0].error());
   const auto& reply = reply_in(got[0]);
-  if (dropped(reply, "response_format")) return left_out("response_format");
+  if (dropped(reply, "response_format")) return left_out(state.ways, "response_format");
   const auto value = json::parse(reply.text);
   const auto* number = value ? value->find("number") : nullptr;
   if (number != nullptr && number->if_int() != nullptr) return yes("the answer follows the schema");

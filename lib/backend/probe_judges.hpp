@@ -24,6 +24,7 @@ namespace evalcore::backend {
 [[nodiscard]] verdict judge_streaming(probe_state& state, std::span<const answer> got);
 [[nodiscard]] verdict judge_stream_end(probe_state& state, std::span<const answer> got);
 [[nodiscard]] verdict judge_stream_usage(probe_state& state, std::span<const answer> got);
+[[nodiscard]] verdict judge_cut(probe_state& state, std::span<const answer> got);
 [[nodiscard]] verdict judge_repeat(probe_state& state, std::span<const answer> got);
 [[nodiscard]] verdict judge_logprobs(probe_state& state, std::span<const answer> got);
 [[nodiscard]] verdict judge_batch(probe_state& state, std::span<const answer> got);

@@ -42,17 +42,19 @@ json::value to_json(const probe_report& report) {
   const auto& about = report.about;
   json::object identity;
   for (const auto& [key, value] : about.identity) identity.emplace_back(key, value);
-  return json::object{{"depth", name(report.depth)},
-                      {"alive", report.alive},
-                      {"questions", std::uint64_t{report.questions}},
-                      {"selector", about.selector},
-                      {"dialect", about.dialect},
-                      {"model", about.model},
-                      {"identity", std::move(identity)},
-                      {"slots", number(about.slots)},
-                      {"context_per_slot", number(about.context_per_slot)},
-                      {"models", std::move(models)},
-                      {"findings", std::move(findings)}};
+  return json::object{
+      {"depth", name(report.depth)},
+      {"alive", report.alive},
+      {"questions", std::uint64_t{report.questions}},
+      {"selector", about.selector},
+      {"dialect", about.dialect},
+      {"model", about.model},
+      {"identity", std::move(identity)},
+      {"slots", number(about.slots)},
+      {"context_per_slot", number(about.context_per_slot)},
+      {"models", std::move(models)},
+      {"looks_like", report.looks_like.empty() ? json::value() : json::value(report.looks_like)},
+      {"findings", std::move(findings)}};
 }
 
 }  // namespace evalcore::backend

@@ -32,7 +32,8 @@ result<std::vector<listed_model>> read_model_list(std::string_view body) {
     if (id == nullptr) continue;
     auto context = positive(one.find("max_model_len"));
     if (!context) context = positive(one.find("context_length"));
-    models.push_back({*id, context});
+    const auto* owner = text_of(one.find("owned_by"));
+    models.push_back({*id, context, owner == nullptr ? std::string() : *owner});
   }
   return models;
 }

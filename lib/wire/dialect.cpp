@@ -26,6 +26,12 @@ bool broke_off(std::string_view finish_reason) noexcept {
   return std::ranges::find(dialect_table::broken_off, finish_reason) != dialect_table::broken_off.end();
 }
 
+const dialect* dialect_of_owner(std::string_view owned_by) noexcept {
+  if (owned_by.empty()) return nullptr;
+  const auto* found = std::ranges::find(dialect_table::rows, owned_by, &dialect::owned_by);
+  return found == dialect_table::rows.end() ? nullptr : found;
+}
+
 const dialect* find_dialect(std::string_view name) noexcept {
   const auto* found = std::ranges::find(dialect_table::rows, name, &dialect::name);
   return found == dialect_table::rows.end() ? nullptr : found;

@@ -159,6 +159,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "omlx",
         .what = "oMLX, which reports cached tokens in prompt_tokens_details",
+        .owned_by = "omlx",
         .start =
             {.program = "omlx", .install = "install oMLX", .steps = omlx_steps, .model = model_form::folder},
         .ready = {.path = "/health"},
@@ -177,6 +178,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "omlx-old",
         .what = "oMLX before that: cached tokens at the top of usage, in streams only, null for none",
+        .owned_by = "omlx",
         .ready = {.path = "/health"},
         .ignores = omlx_ignores,
         .logprobs = trait::no,
@@ -207,6 +209,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "vllm-mlx",
         .what = "vllm-mlx",
+        .owned_by = "vllm-mlx",
         .ready = {.path = "/health", .member = "model_loaded"},
         .prompt_logprobs = trait::no,
         .reports_cached_tokens = trait::no,
@@ -215,6 +218,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "llama-server",
         .what = "llama.cpp's server",
+        .owned_by = "llamacpp",
         .start = {.program = "llama-server",
                   .install = "install llama.cpp",
                   .steps = llama_steps,
@@ -243,13 +247,14 @@ inline constexpr std::array rows{
         .reasoning = "reasoning_content",
         .done_proves_end = false,
         .usage_of_one = true,
+        .whole_repeats_begun = true,
         .error_codes = llama_codes,
         .error_phrases = llama_phrases,
     },
     dialect{
-        .whole_repeats_begun = true,
         .name = "vllm",
         .what = "vLLM; cached tokens with --enable-prompt-tokens-details",
+        .owned_by = "vllm",
         .ready = {.path = "/health"},
         .logprobs = trait::yes,
         .responses = trait::yes,
@@ -269,6 +274,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "sglang",
         .what = "SGLang; cached tokens with --enable-cache-report",
+        .owned_by = "sglang",
         .ready = {.path = "/health"},
         .logprobs = trait::yes,
         .prompt_logprobs = trait::yes,
@@ -286,6 +292,7 @@ inline constexpr std::array rows{
     dialect{
         .name = "ollama",
         .what = "Ollama's OpenAI routes",
+        .owned_by = "library",
         .ignores = ollama_ignores,
         .prompt_logprobs = trait::no,
         .reports_cached_tokens = trait::no,
@@ -316,6 +323,7 @@ inline constexpr std::array rows{
         .images = trait::yes,
         .responses = trait::yes,
         .prompt_logprobs = trait::no,
+        .tool_strict = true,
         .paid = true,
         .max_tokens_field = "max_completion_tokens",
         .cache_key = true,
@@ -324,7 +332,6 @@ inline constexpr std::array rows{
         .empty_prompt = true,
         .logit_bias = true,
         .cached_tokens = usual_cached,
-        .tool_strict = true,
         .reports_cached_tokens = trait::yes,
         .cached_minimum = 1024,
         .error_codes = openai_codes,
@@ -337,6 +344,7 @@ inline constexpr std::array rows{
         .images = trait::yes,
         .responses = trait::no,
         .prompt_logprobs = trait::no,
+        .tool_strict = true,
         .paid = true,
         .cached_tokens = "/usage/cache_read_input_tokens",
         .reports_cached_tokens = trait::yes,
@@ -345,7 +353,6 @@ inline constexpr std::array rows{
         .done_proves_end = false,  // message_stop does.
         .error_codes = anthropic_codes,
         .error_phrases = anthropic_phrases,
-        .tool_strict = true,
     },
 };
 

@@ -76,8 +76,12 @@ def test_a_bare_url_gives_the_documented_report(evalcore, server_port):
         assert list(finding) == ["answer", "evidence"]
         if name not in ("models", "seed", "batch_invariance"):
             assert finding["answer"] == example["findings"][name]["answer"], (name, finding)
-    for name in ("depth", "alive", "questions", "selector", "dialect"):
+    for name in ("depth", "alive", "questions", "selector", "dialect", "looks_like"):
         assert report[name] == example[name]
+    table = evalcore("probe", f"http://127.0.0.1:{server_port}", "-q").stdout
+    assert table.splitlines()[-1] == (
+        "the server looks like llama-server, whose ways are known: use --dialect llama-server"
+    )
     assert report["models"] == [report["model"]]
 
 

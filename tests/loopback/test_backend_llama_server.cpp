@@ -195,6 +195,10 @@ TEST_CASE("a probe of the real server finds its cache at work and no logprobs of
   const auto stranger = backend::connect_openai_url(loop, how);
   REQUIRE(stranger);
   CHECK((*stranger)->can().prompt_logprobs == backend::ability::unknown);
+  const auto models = test::ask<std::vector<backend::listed_model>>(
+      loop, [&](auto done) { (*stranger)->list_models(std::move(done)); });
+  REQUIRE(models);
+  CHECK(wire::dialect_of_owner(models->at(0).owned_by) == wire::find_dialect("llama-server"));
   const auto score = test::ask<chat::loglikelihood>(loop, [&](auto done) {
     (*stranger)->loglikelihood({.context = "Is it true?", .continuation = " yes"}, std::move(done));
   });

@@ -110,7 +110,7 @@ TEST_CASE("a server that does all of it") {
        echo(" zebra", "-9.5")});
   const auto report = one.run();
   CHECK(found(report, ability::no).empty());
-  CHECK(found(report, ability::unknown) == "prompt_arrays prompt_tokens");
+  CHECK(found(report, ability::unknown) == "cut_told prompt_arrays prompt_tokens");
   CHECK(report.alive);
   CHECK(report.depth == backend::probe_depth::full);
   CHECK(report.questions == 20);
@@ -141,7 +141,7 @@ TEST_CASE("a server that dies is not asked to the end") {
   probed one({models(), models(), plain(), plain(), {test::reset()}});
   const auto report = one.run();
   CHECK_FALSE(report.alive);
-  CHECK(report.findings.size() == 19);
+  CHECK(report.findings.size() == 20);
   CHECK(report.find("chat")->answer == ability::yes);
   CHECK(report.find("logprobs")->answer == ability::unknown);
   CHECK(report.find("seed")->evidence == "not asked: it gives no answers");
@@ -182,7 +182,7 @@ TEST_CASE("whatever a hostile server says, each finding is made and none of it i
   for (const auto& garbage : says_what) {
     probed one({models(), models(), plain(), plain(), garbage});
     const auto report = one.run();
-    CHECK(report.findings.size() == 19);
+    CHECK(report.findings.size() == 20);
     CHECK(found(report, ability::yes) == "models chat streaming stream_end stream_usage greedy_repeat");
   }
 }

@@ -118,7 +118,7 @@ TEST_CASE("what the answers to each check prove") {
       {"logprobs", got(with_logprobs("a", {-1, -2})), ability::yes, "2 tokens"},
       {"logprobs", got(says("a")), ability::no, "none"},
       {"logprobs", got(says("")), ability::unknown, "empty"},
-      {"logprobs", got(without("logprobs")), ability::no, "drops the field logprobs"},
+      {"logprobs", got(without("logprobs")), ability::no, "the API has no field for logprobs"},
       {"logprobs", got(failed(errc::invalid_request)), ability::no, "refused"},
 
       {"batch_invariance", got(says("one two three"), says("x")), ability::yes, "without logprobs"},
@@ -135,19 +135,19 @@ TEST_CASE("what the answers to each check prove") {
       {"stop", got(says("on")), ability::no, "behind the stop string and not before"},
       {"stop", got(says("one two three")), ability::no, "goes on"},
       {"stop", got(says("uno")), ability::unknown, "differs"},
-      {"stop", got(without("stop")), ability::no, "drops the field stop"},
+      {"stop", got(without("stop")), ability::no, "the API has no field for stop"},
 
       {"seed", got(says("a"), says("a"), says("b")), ability::yes, "another seed another"},
       {"seed", got(says("a"), says("b"), says("c")), ability::no, "one seed gives two"},
       {"seed", got(says("a"), says("a"), says("a")), ability::unknown, "nothing shows"},
-      {"seed", got(without("seed"), says("x"), says("x")), ability::no, "drops the field seed"},
+      {"seed", got(without("seed"), says("x"), says("x")), ability::no, "the API has no field for seed"},
 
       {"n", got(raw(200, two)), ability::yes, "2 answers"},
       {"n", got(raw(200, one)), ability::no, "1 answers"},
       {"n", got(raw(422, "{}")), ability::no, "refused: "},
       {"n", got(raw(500, "{}")), ability::unknown, "in vain"},
       {"n", got(raw(200, "<html>")), ability::unknown, "without choices"},
-      {"n", got(failed(errc::unsupported)), ability::no, "why"},
+      {"n", got(failed(errc::unsupported)), ability::no, "the API has no field for n"},
 
       {"tools", got(true), ability::yes, "changes the prompt"},
       {"tools", got(false), ability::no, "no prompt"},
@@ -178,6 +178,58 @@ TEST_CASE("what the answers to each check prove") {
   }
 }
 
+TEST_CASE("a field that the API lacks is not held against the server") {
+  const auto of = [](const char* dialect, const char* field) {
+    return judge("response_format", got(without(field)), known(dialect)).evidence;
+  };
+  CHECK(of("anthropic", "response_format") == "the API has no field for response_format");
+  CHECK(of("llama-server", "response_format") ==
+        "known of this kind of server: it drops the field response_format");
+}
+
+TEST_CASE("a cut answer that passes for a whole one is found out") {
+  auto state = known();
+  const auto told = [&](std::optional<std::uint64_t> tokens, chat::finish_reason why) {
+    state.plain->usage.completion_tokens = tokens;
+    state.plain->finish = why;
+    state.plain->finish_raw = why == chat::finish_reason::length ? "incomplete" : "completed";
+    return find_check("cut_told").judge(state, {});
+  };
+  // The plain question leaves room for 16 tokens.
+  CHECK(told(16, chat::finish_reason::stop).found == ability::no);
+  CHECK(
+      told(16, chat::finish_reason::stop).evidence ==
+      "an answer of all the 16 tokens that were asked for ends with \"completed\": cut answers are taken for "
+      "whole");
+  CHECK(told(16, chat::finish_reason::length).found == ability::yes);
+  CHECK(told(15, chat::finish_reason::stop).found == ability::unknown);
+  CHECK(told({}, chat::finish_reason::stop).found == ability::unknown);
+}
+
+TEST_CASE("whose models a server lists tells its dialect") {
+  const auto looks = [](const char* body, const char* in_use = "generic") {
+    auto state = known(in_use);
+    auto models = backend::read_model_list(body);
+    REQUIRE(models);
+    static_cast<void>(find_check("models").judge(state, got(*std::move(models))));
+    return state.report.looks_like;
+  };
+  // As the servers write it.
+  constexpr auto llama = R"({"object":"list","data":[{"id":"m","object":"model","owned_by":"llamacpp"}]})";
+  constexpr auto vllm =
+      R"({"object":"list","data":[{"id":"m","owned_by":"vllm"},{"id":"n","owned_by":"vllm"}]})";
+  CHECK(looks(llama) == "llama-server");
+  CHECK(looks(llama, "anthropic") == "llama-server");
+  CHECK(looks(llama, "llama-server").empty());
+  CHECK(looks(vllm) == "vllm");
+  CHECK(looks(R"({"data":[{"id":"m","owned_by":"omlx"}]})", "omlx-old").empty());
+  // A gateway in front of several, somebody unknown, nobody named.
+  CHECK(looks(R"({"data":[{"id":"m","owned_by":"vllm"},{"id":"n","owned_by":"sglang"}]})").empty());
+  CHECK(looks(R"({"data":[{"id":"m","owned_by":"me"}]})").empty());
+  CHECK(looks(R"({"data":[{"id":"m"}]})").empty());
+  CHECK(looks(R"({"data":[]})").empty());
+}
+
 TEST_CASE("equal texts with other logprobs are not the same answer") {
   auto state = known("vllm");
   state.scored = with_logprobs("one two three", {-1, -2});
@@ -191,6 +243,7 @@ TEST_CASE("equal texts with other logprobs are not the same answer") {
         "VLLM_BATCH_INVARIANT=1");
   CHECK(beside({-1, -2.5}).found == ability::no);
   CHECK(beside({-1, -2.5}).evidence.find("differ by up to 0.5;") != std::string::npos);
+  CHECK(beside({-1, -2.000123456}).evidence.find("differ by up to 0.00012;") != std::string::npos);
   CHECK(beside({-1}).found == ability::no);
 }
 

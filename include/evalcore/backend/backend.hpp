@@ -61,6 +61,7 @@ struct capabilities {
 struct listed_model {
   std::string id;
   std::optional<std::uint64_t> context;  ///< Tokens, where the server tells.
+  std::string owned_by = {};             ///< Empty where it does not tell.
 };
 
 /// A server's answer as it came, whatever its status; what opens the endpoint is taken out of it.
@@ -95,10 +96,10 @@ class backend {
   [[nodiscard]] virtual const info& about() const = 0;
   [[nodiscard]] virtual capabilities can() const = 0;
 
-  /// Sends one request. Failures to send come through the sink.
   /// Whether start() would refuse the request before anything is sent. Pure; may be called on any thread.
   /// Errors: unsupported or invalid_argument, the same as there.
   [[nodiscard]] virtual result<void> check(const chat::request& request) const;
+  /// Sends one request. Failures to send come through the sink.
   virtual ticket start(const chat::request& request, std::shared_ptr<sink> to) = 0;
   /// Suppresses output at once; the sink gets on_end(cancelled) unless it has ended. Idempotent.
   virtual void cancel(ticket which) = 0;

@@ -39,6 +39,7 @@ struct probe_report {
   info about;
   probe_depth depth = probe_depth::facts;
   std::vector<std::string> models;  ///< Ids that the server lists.
+  std::string looks_like;           ///< Another dialect that the server's own words tell of; empty: none.
   std::vector<finding> findings;
   std::uint32_t questions = 0;  ///< Asked; some take two requests.
   bool alive = true;            ///< False: it stopped answering, and the rest was not asked.

@@ -70,7 +70,8 @@ struct error_sign {
 /// A server's ways, as data: code asks the dialect and never the server's name.
 struct dialect {
   std::string_view name;
-  std::string_view what = {};  ///< One line for people.
+  std::string_view what = {};      ///< One line for people.
+  std::string_view owned_by = {};  ///< Whom it names as the owner of the models that it lists; empty: nobody.
   start_line start = {};
   ready_rule ready = {};
 
@@ -89,8 +90,8 @@ struct dialect {
   trait images = trait::unknown;           ///< Image parts reach the model.
   trait responses = trait::unknown;        ///< OpenAI's Responses API can be used for evaluations.
   trait prompt_logprobs = trait::unknown;  ///< Completions: `echo` with `logprobs` scores the whole prompt.
-  bool paid = false;                       ///< Its requests cost money.
   bool tool_strict = false;                ///< A tool's `strict` holds the arguments to its schema.
+  bool paid = false;                       ///< Its requests cost money.
   std::string_view determinism = {};  ///< The server's own switch to answers that batching does not change.
 
   /// The same at /v1/messages, by the chat route's names; "tool_choice.none" and "tool_choice.name" are those
@@ -122,10 +123,10 @@ struct dialect {
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
   bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
-
   /// Where the last turn is an assistant's, a whole answer repeats it in front of what goes on; a stream does
   /// not.
   bool whole_repeats_begun = false;
+
   // How its failures read: exact values of an error's `type` or `code`, and parts of its message.
   std::span<const error_sign> error_codes = {};
   std::span<const error_sign> error_phrases = {};
@@ -138,6 +139,8 @@ struct dialect {
 [[nodiscard]] std::span<const dialect> dialects() noexcept;
 /// Null when there is none of that name.
 [[nodiscard]] const dialect* find_dialect(std::string_view name) noexcept;
+/// Of the servers that name this owner of their models; null when no known one does.
+[[nodiscard]] const dialect* dialect_of_owner(std::string_view owned_by) noexcept;
 
 /// Whether a finish reason says that the answer was not finished. The words of every server are tried
 /// whatever the dialect, since gateways hand on the words of others.
