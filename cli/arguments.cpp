@@ -2,13 +2,13 @@
 
 #include <cmath>
 #include <iostream>
-#include <map>
-#include <string_view>
+#include <string>
+#include <vector>
 
-#include <evalcore/base/json.hpp>
 #include <evalcore/base/version.hpp>
-#include <evalcore/wire/dialect.hpp>
 
+#include "argument_secrets.hpp"
+#include "backend_options.hpp"
 #include "checks.hpp"
 #include "open_backend.hpp"
 #include "pool_options.hpp"
@@ -82,151 +82,6 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_flag("--json", into.json, "Print the result as JSON on standard output");
 }
 
-/// NAME=VALUE; what is wrong with one is said without its value.
-backend::named_value named_value_of(const std::string& option, const std::string& text) {
-  const auto cut = text.find('=');
-  if (cut == 0 || cut == std::string::npos) {
-    throw CLI::ValidationError(option, "wants NAME=VALUE, or NAME=env:VARIABLE");
-  }
-  return {text.substr(0, cut), text.substr(cut + 1)};
-}
-
-void add_named_values(CLI::Option_group& group, const std::string& option,
-                      std::vector<backend::named_value>& into, const std::string& what) {
-  group
-      .add_option_function<std::vector<std::string>>(
-          option,
-          [option, &into](const std::vector<std::string>& texts) {
-            for (const auto& text : texts) into.push_back(named_value_of(option, text));
-          },
-          what)
-      ->allow_extra_args(false)
-      ->type_name("NAME=VALUE");
-}
-
-std::string dialect_names() {
-  std::string names;
-  for (const auto& one : wire::dialects()) names += (names.empty() ? "" : ", ") + std::string(one.name);
-  return names;
-}
-
-void add_key_options(CLI::Option_group& url, backend_arguments& into) {
-  using placement = backend::credentials::placement;
-  auto* environment =
-      url.add_option("--api-key-env", into.opens.key_env, "Environment variable that holds the API key");
-  auto* file = url.add_option("--api-key-file", into.opens.key_file,
-                              "File that holds it and that only its owner can read");
-  auto* program = url.add_option("--api-key-command", into.opens.key_command,
-                                 "Program, with arguments, that prints it; run without a shell, again every "
-                                 "minute");
-  environment->excludes(file)->excludes(program);
-  file->excludes(program);
-  url.add_option_function<std::string>(
-         "--api-key-header",
-         [&into](const std::string& where) {
-           into.opens.where = where == "bearer" ? placement::bearer : placement::x_api_key;
-         },
-         "How it travels: bearer or x-api-key [bearer; anthropic-url: x-api-key]")
-      ->check(CLI::IsMember({"bearer", "x-api-key"}));
-  add_named_values(
-      url, "--header", into.opens.headers,
-      "Sent with every request; the value env:VARIABLE is read from the environment (repeatable)");
-  add_named_values(url, "--query", into.opens.query, "The same in the URL's query (repeatable)");
-}
-
-CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
-  auto* url = command.add_option_group("openai-url, anthropic-url");
-  url->add_option(
-         "--base-url", into.base_urls,
-         "http://HOST:PORT or https://HOST, with or without /v1; repeat it for several servers of the "
-         "same model")
-      ->allow_extra_args(false);
-  url->add_option("--dialect", into.dialect,
-                  "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
-  url->add_option_function<std::string>(
-         "--api",
-         [&into](const std::string& which) {
-           into.api = which == "chat" ? backend::openai_api::chat : backend::openai_api::responses;
-         },
-         "openai-url: the API to ask through, chat or responses, where the dialect allows it [chat]")
-      ->check(one_of({"chat", "responses"}));
-  add_key_options(*url, into);
-  url->add_option_function<std::string>(
-         "--anthropic-version",
-         [&into](const std::string& text) { into.version = *wire::anthropic_version_from(text); },
-         "2023-06-01 or 2026-10-21 (which knows no temperature) [2023-06-01]")
-      ->check([](const std::string& text) {
-        return wire::anthropic_version_from(text) ? std::string() : "there is no version " + text;
-      });
-  url->add_option("--ca-file", into.tls.ca_file, "PEM file of the only authorities to trust [the system's]");
-  url->add_option("--tls-server-name", into.tls.server_name, "The name in the certificate [the URL's host]");
-  url->add_flag_callback(
-      "--insecure", [&into] { into.tls.verify = false; },
-      "Do not check who answers: anybody in between can read the key and change the answers");
-  url->add_flag_callback(
-      "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
-  return url;
-}
-
-/// An option of another kind of backend would have no effect, which nobody means.
-void refuse_foreign(const CLI::Option_group& group, const std::string& selector) {
-  for (const auto* option : group.get_options()) {
-    if (option->count() > 0) {
-      throw CLI::ValidationError(option->get_name(), "is for " + group.get_group() + ", and the backend is " +
-                                                         (selector.empty() ? "a URL" : selector));
-    }
-  }
-}
-
-void add_backend_options(CLI::App& command, backend_arguments& into, bool& quiet) {
-  command.add_option("-b,--backend", into.selector, "Who answers; `evalcore backends` lists the choices");
-  command.add_option("-m,--model", into.model,
-                     "llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
-                     "folder; URLs: the model's id [the only one that the server lists]");
-  auto* url = add_url_options(command, into);
-  auto* server = command.add_option_group("servers that evalcore starts");
-  server->add_option("--server-program", into.program, "The program to start [the usual one, on PATH]");
-  server->add_option("--port", into.port, "Its port [a free one]")->check(whole_number(1, 65'535));
-  server->add_option("--slots", into.slots, "Requests that it computes side by side")
-      ->check(whole_number(1, 256))
-      ->capture_default_str();
-  server->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
-      ->check(whole_number(16, 10'000'000))
-      ->capture_default_str();
-  server->add_option("--threads", into.threads, "Compute threads")
-      ->check(whole_number(1, 1024))
-      ->capture_default_str();
-  server->add_flag_callback(
-      "--no-share-prefix", [&into] { into.share_prefix = false; },
-      "Do not copy a computed prefix between slots");
-  server->add_option("--backend-arg", into.server_arguments, "Passed on to the program as it is (repeatable)")
-      ->allow_extra_args(false);
-  server
-      ->add_option_function<unsigned>(
-          "--ready-timeout",
-          [&into](unsigned seconds) { into.ready_timeout = std::chrono::seconds(seconds); },
-          "Seconds to wait until it is ready [120]")
-      ->check(whole_number(1, 86'400));
-  auto* scripted = command.add_option_group("scripted");
-  scripted->add_option("--script", into.script, "JSONL file of replies, delays and faults");
-  auto* time = command.add_option_group("deadlines, in seconds; 0 is none");
-  time->add_option("--connect-timeout", into.connect_timeout_s, "Resolve and connect")->capture_default_str();
-  time->add_option("--first-byte-timeout", into.first_byte_timeout_s, "Until the answer begins")
-      ->capture_default_str();
-  time->add_option("--idle-timeout", into.idle_timeout_s, "Between two pieces of the answer")
-      ->capture_default_str();
-  time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
-  for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
-  command.final_callback([&into, url, server, scripted] {
-    const bool at_url = into.selector.empty() || into.selector.ends_with("-url");
-    const bool script = into.selector == "scripted";
-    if (!at_url) refuse_foreign(*url, into.selector);
-    if (at_url || script) refuse_foreign(*server, into.selector);
-    if (!script) refuse_foreign(*scripted, into.selector);
-  });
-  command.add_flag("-q,--quiet", quiet, "No progress on standard error");
-}
-
 CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
   auto* command = app.add_subcommand("probe", "Find out what a backend answers, honours and promises");
   command->add_option_function<std::string>(
@@ -251,43 +106,6 @@ CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
       "About twenty short requests; a dialect whose requests are paid for gets a handful. Exit status: 0\n"
       "whatever was found, 2 usage, 3 backend unavailable or it stopped answering.");
   return command;
-}
-
-/// Where the secret part of argument `at` begins; npos: it has none.
-std::size_t secret_begin(int at, const char* const* argv) {
-  const std::string_view word = argv[at];
-  const std::string_view before = at > 1 ? argv[at - 1] : "";
-  for (const std::string_view option : {"--header", "--query", "--api-key-command", "--backend-arg"}) {
-    std::size_t value = std::string_view::npos;
-    if (before == option) value = 0;
-    if (word.starts_with(option) && word.substr(option.size()).starts_with('=')) value = option.size() + 1;
-    if (value == std::string_view::npos) continue;
-    if (option == "--backend-arg") return value;  // Perhaps the key that the server is to ask for.
-    // What a command is called and which variable is read is no secret.
-    const bool is_command = option == "--api-key-command";
-    const auto cut = word.find(is_command ? ' ' : '=', value);
-    if (cut == std::string_view::npos) return cut;
-    return !is_command && word.substr(cut + 1).starts_with("env:") ? std::string_view::npos : cut + 1;
-  }
-  return std::string_view::npos;
-}
-
-std::string as_json(int argc, const char* const* argv) {
-  json::array words;
-  for (int i = 1; i < argc; ++i) {
-    const auto begin = secret_begin(i, argv);
-    const std::string word = argv[i];
-    words.emplace_back(begin == std::string::npos ? word : word.substr(0, begin) + "***");
-  }
-  return json::to_text(json::object{{"arguments", std::move(words)}});
-}
-
-void hide_secrets(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
-    const auto begin = secret_begin(i, argv);
-    if (begin == std::string_view::npos) continue;
-    for (char* at = argv[i] + begin; *at != '\0'; ++at) *at = '*';
-  }
 }
 
 /// What follows an option that does not exist may be meant as a secret, so it is not repeated.
@@ -360,7 +178,7 @@ command parse_arguments(int argc, char** argv) {
   auto* backends_command = app.add_subcommand("backends", "List the backends and what each needs");
   backends_command->add_flag("--json", backends.json, "Print the list as JSON");
 
-  const auto given = as_json(argc, argv);
+  const auto given = arguments_as_json(argc, argv);
   try {
     app.parse(argc, argv);
     hide_secrets(argc, argv);
