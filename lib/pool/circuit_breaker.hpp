@@ -13,7 +13,7 @@ class circuit_breaker {
  public:
   explicit circuit_breaker(const breaker_options& how) : how_(how), wait_(how.first_probe) {}
 
-  [[nodiscard]] bool closed() const noexcept { return !open_since_; }
+  [[nodiscard]] bool closed() const noexcept { return !open_; }
   [[nodiscard]] bool may_send(instant now) const noexcept {
     return closed() || (!probing_ && now >= probe_at_);
   }
@@ -23,13 +23,13 @@ class circuit_breaker {
   }
   /// The endpoint has failed for longer than may be.
   [[nodiscard]] bool given_up(instant now) const noexcept {
-    return open_since_ && how_.max_outage > duration::zero() && now - *open_since_ >= how_.max_outage;
+    return open_ && how_.max_outage > duration::zero() && now - out_since_ >= how_.max_outage;
   }
   [[nodiscard]] std::optional<instant> gives_up_at() const noexcept {
-    return open_since_ && how_.max_outage > duration::zero() ? std::optional(*open_since_ + how_.max_outage)
-                                                             : std::nullopt;
+    return open_ && how_.max_outage > duration::zero() ? std::optional(out_since_ + how_.max_outage)
+                                                       : std::nullopt;
   }
-  /// How often it opened.
+  /// How many outages there were.
   [[nodiscard]] std::uint64_t ejections() const noexcept { return ejections_; }
 
   /// A request goes out; true when it is the probe.
@@ -38,9 +38,18 @@ class circuit_breaker {
     probing_ = true;
     return true;
   }
+  /// A streamed answer has begun, so the endpoint works. It is on trial until one is whole: a failure before
+  /// that opens the breaker again and the outage goes on, without the time of the trial.
+  void answering() noexcept {
+    if (closed()) return;
+    open_ = false;
+    probing_ = false;
+    on_trial_ = true;
+  }
   /// The endpoint answered, well or with a refusal of this one request.
   void answered() noexcept {
-    open_since_.reset();
+    open_ = false;
+    on_trial_ = false;
     probing_ = false;
     in_a_row_ = 0;
     wait_ = how_.first_probe;
@@ -55,23 +64,28 @@ class circuit_breaker {
  private:
   breaker_options how_;
   std::uint32_t in_a_row_ = 0;
-  std::optional<instant> open_since_;
+  instant out_since_;  ///< Begin of the outage, while open or on trial.
   instant probe_at_;
   duration wait_;
+  bool open_ = false;
+  bool on_trial_ = false;
   bool probing_ = false;
   std::uint64_t ejections_ = 0;
 };
 
 inline void circuit_breaker::failed(bool probe, instant now) noexcept {
-  if (closed()) {
+  if (closed() && !on_trial_) {
     if (++in_a_row_ < how_.failures) return;
-    open_since_ = now;
+    out_since_ = now;
     ++ejections_;
   } else {
-    if (!probe) return;
+    if (!on_trial_ && !probe) return;
+    if (on_trial_) out_since_ = now - (probe_at_ - out_since_);
+    on_trial_ = false;
     probing_ = false;
     wait_ = wait_ * 2 < how_.longest_probe ? wait_ * 2 : how_.longest_probe;
   }
+  open_ = true;
   probe_at_ = now + wait_;
 }
 

@@ -74,6 +74,12 @@ booking endpoint_gate::sent(std::uint64_t attempt, std::uint64_t prompt_tokens, 
   return {.attempt = attempt, .probe = breaker_.sent(), .tokens = pacer_.sent(prompt_tokens, now)};
 }
 
+void endpoint_gate::answering(booking& one) {
+  if (breaker_.closed()) return;
+  breaker_.answering();
+  one.probe = false;  // It has found out; what becomes of it is as with any other.
+}
+
 void endpoint_gate::answered(const booking& one, const attempt_report& report,
                              std::optional<std::uint64_t> used, instant now) {
   --in_flight_;

@@ -37,6 +37,8 @@ class endpoint_gate {
   [[nodiscard]] std::optional<instant> given_up_at() const { return breaker_.gives_up_at(); }
 
   [[nodiscard]] booking sent(std::uint64_t attempt, std::uint64_t prompt_tokens, instant now);
+  /// Its first token has come.
+  void answering(booking& one);
   void answered(const booking& one, const attempt_report& report, std::optional<std::uint64_t> used,
                 instant now);
   /// `jitter` is uniform in [0, 1).

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "pool/backoff.hpp"
+#include "pool/longest_wait.hpp"
 
 namespace evalcore::pool {
 namespace {
@@ -42,10 +43,6 @@ std::uint64_t weight(std::uint64_t affinity, std::uint32_t endpoint) {
   return x ^ (x >> 31U);
 }
 
-std::string in_seconds(duration span) {
-  return std::to_string(std::llround(std::ceil(seconds(span)))) + " s";
-}
-
 }  // namespace
 
 machine::machine(options how, std::uint32_t endpoints)
@@ -67,8 +64,7 @@ void machine::pulled_work(item_id id, std::uint64_t affinity, std::uint64_t prom
   auto& one = items_[id];
   one.affinity = affinity;
   one.prompt_tokens = prompt_tokens;
-  if (how_.total_deadline > duration::zero()) deadlines_.emplace_back(now + how_.total_deadline, id);
-  wait(id, one, now);
+  wait(id, one, std::max(now, due_at(pulled_ - 1)));
   if (cancelling_) cancel_all();
 }
 
@@ -100,6 +96,7 @@ void machine::first_token(item_id id) {
   const auto found = items_.find(id);
   if (found == items_.end() || found->second.not_before) return;
   holding_ = false;
+  gates_[found->second.endpoint].answering(found->second.out);
 }
 
 void machine::reported(item_id id, const backend::rate_report& limits, instant now) {
@@ -156,14 +153,12 @@ fate machine::attempt_ended(item_id id, result<chat::reply>& outcome, instant no
     wait(id, one, now + (probe ? duration::zero() : backoff(how_.retry, one.failures, unit())));
     return fate::waits;
   }
-  if (why.retry_after && *why.retry_after > how_.retry.max_wait && retryable(why.code)) {
-    why.message += "; the server asks to wait " + in_seconds(*why.retry_after) +
-                   ", longer than the longest wait of " + in_seconds(how_.retry.max_wait);
-    why.code = errc::quota;
-  } else if (why.server_died && one.suspect) {
-    why.message += "; it died twice while this item was out, which is not sent again";
-  } else if (one.attempts > 1) {
-    why.message += " (" + std::to_string(one.attempts) + " attempts)";
+  if (!end_for_too_long_a_wait(why, how_.retry)) {
+    if (why.server_died && one.suspect) {
+      why.message += "; it died twice while this item was out, which is not sent again";
+    } else if (one.attempts > 1) {
+      why.message += " (" + std::to_string(one.attempts) + " attempts)";
+    }
   }
   if (why.code != errc::cancelled) ++errors_;
   last_failure_ = why;
@@ -222,11 +217,13 @@ bool machine::any_open(instant now) const {
   return std::ranges::any_of(gates_, [&](const endpoint_gate& gate) { return gate.open(now); });
 }
 
-instant machine::paced_at() const {
+instant machine::due_at(std::uint64_t nth) const {
   if (how_.dispatch_rate <= 0 || !started_) return instant::min();
-  const double after = static_cast<double>(pulled_) / how_.dispatch_rate;
+  const double after = static_cast<double>(nth) / how_.dispatch_rate;
   return *started_ + std::chrono::duration_cast<duration>(std::chrono::duration<double>(after));
 }
+
+instant machine::asks_at() const { return pulled_ == 0 ? instant::min() : due_at(pulled_ - 1); }
 
 bool machine::wants_more() const {
   return !draining_ && !sharing_ && !holding_ && !asking_ && waiting_.size() < most_waiting();
@@ -271,6 +268,7 @@ start_attempt machine::start(item_id id, item& one, std::uint32_t endpoint, inst
   one.sent_at = now;
   if (one.attempts++ == 0) {
     budget_->sent_first(now);
+    if (how_.total_deadline > duration::zero()) deadlines_.emplace_back(now + how_.total_deadline, id);
   } else {
     budget_->sent_retry(now);
   }
@@ -353,7 +351,7 @@ std::optional<command> machine::step(instant now) {
     return end_item{.id = id, .why = std::move(why)};
   }
   if (auto sent = send_waiting(now)) return sent;
-  if (wants_more() && any_open(now) && paced_at() <= now) {
+  if (wants_more() && any_open(now) && asks_at() <= now) {
     asking_ = true;
     return ask_source{};
   }
@@ -386,7 +384,7 @@ std::optional<instant> machine::next_wake(instant now) {
     consider(later->first);
   }
   if (due) consider(budget_->affords_at(now));
-  if (pulls) consider(paced_at());
+  if (pulls) consider(asks_at());
   return next;
 }
 

@@ -122,7 +122,11 @@ class machine {
   [[nodiscard]] double unit();
   [[nodiscard]] bool any_open(instant now) const;
   [[nodiscard]] bool wants_more() const;
-  [[nodiscard]] instant paced_at() const;
+  /// When the nth item (from 0) of an open loop may go out; the past without a rate.
+  [[nodiscard]] instant due_at(std::uint64_t nth) const;
+  /// When the source may be asked: an open loop is one item ahead, so that it knows its end with the last
+  /// one.
+  [[nodiscard]] instant asks_at() const;
   [[nodiscard]] std::size_t most_waiting() const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> choose(const item& one, instant now) const;
   [[nodiscard]] std::optional<command> send_waiting(instant now);

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 retry_budget::retry_budget(const retry_options& how, instant start)
     : share_(how.budget_share), per_s_(how.budget_per_s), second_(start) {
-  deposits_[newest_] = per_s_;
+  deposits_.fill(per_s_);  // As if it had been idle: a run's first failures need not wait for the trickle.
 }
 
 void retry_budget::sent_first(instant now) {

@@ -72,6 +72,32 @@ outage_result through_outage(pool::options how, duration begins, duration lasts,
   }
 }
 
+/// Ten requests at a time, and items that outlive every outage.
+pool::options ten_places() {
+  pool::options how;
+  how.max_in_flight = 10;
+  how.breaker.max_outage = 0s;
+  how.retry.retries = 100;
+  return how;
+}
+
+/// The one request that goes out after `wait` seconds of none.
+pool::item_id next_probe(pool_bench& b, double wait) {
+  const auto before = b.elapsed();
+  std::string what;
+  while ((what = b.step()) == "-") REQUIRE(b.sleep());
+  REQUIRE(what.starts_with("start"));
+  CHECK(b.elapsed() - before == doctest::Approx(wait));
+  return static_cast<pool::item_id>(std::stoi(what.substr(6)));
+}
+
+/// Ten failures in a row, then the first probe.
+pool::item_id probe_after_outage(pool_bench& b, double wait) {
+  for (pool::item_id id = 0; id < 10; ++id) b.pull(id);
+  for (pool::item_id id = 0; id < 10; ++id) CHECK(b.fail(id, errc::transport));
+  return next_probe(b, wait);
+}
+
 }  // namespace
 
 TEST_CASE("an outage of a minute at 64 in flight costs no item and at most a fifth more requests") {
@@ -85,6 +111,17 @@ TEST_CASE("an outage of a minute at 64 in flight costs no item and at most a fif
     // 2,000 items at 64 a second are 31 s; a probe finds the server again within the doubled wait, and then
     // all places are in use at once.
     CHECK(out.ended_at <= 10 + 75 + 31.25 + 5);
+  }
+}
+
+TEST_CASE("so does an outage that a run begins with, whose retries have their budget from the start") {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    pool::options how;
+    how.max_in_flight = 64;
+    how.seed = seed;
+    const auto out = through_outage(how, 0s, 60s, 2'000, 1s);
+    CHECK(out.errors == 0);
+    CHECK(out.sent <= 2'400);
   }
 }
 
@@ -131,6 +168,52 @@ TEST_CASE("a probe that is answered opens the endpoint for all") {
   b.answer(static_cast<pool::item_id>(std::stoi(what.substr(6))));
   CHECK(b.step() != "-");
   CHECK(b.step() != "-");
+}
+
+TEST_CASE("a probe whose first token has come opens the endpoint for all, however long its answer takes") {
+  pool_bench b(ten_places());
+  const auto probe = probe_after_outage(b, 5.0);
+  CHECK(b.step() == "-");
+  b.now += 300ms;
+  b.machine.first_token(probe);
+  pool::item_id other = 0;
+  for (int more = 0; more < 9; ++more) {
+    const auto what = b.step();
+    REQUIRE(what.starts_with("start"));
+    other = static_cast<pool::item_id>(std::stoi(what.substr(6)));
+  }
+  // That it breaks in the middle, long afterwards, is one failure of an endpoint that answers others.
+  b.now += 100s;
+  b.answer(other);
+  CHECK(b.fail(probe, errc::truncated));
+  CHECK(b.machine.endpoints()[0].breaker_closed());
+  CHECK(b.machine.endpoints()[0].ejections() == 1);
+}
+
+TEST_CASE("an endpoint that breaks off what it begins is on trial: each failure doubles the wait") {
+  pool_bench b(ten_places());
+  auto probe = probe_after_outage(b, 5.0);
+  for (const double wait : {10.0, 20.0, 40.0, 60.0, 60.0}) {
+    b.machine.first_token(probe);
+    CHECK(b.machine.endpoints()[0].breaker_closed());
+    CHECK(b.fail(probe, errc::truncated));
+    CHECK_FALSE(b.machine.endpoints()[0].breaker_closed());
+    probe = next_probe(b, wait);
+  }
+  CHECK(b.machine.endpoints()[0].ejections() == 1);
+}
+
+TEST_CASE("the longest outage counts the time in which nothing was answered, without that of a trial") {
+  auto how = ten_places();
+  how.breaker.max_outage = 30s;
+  pool_bench b(how);
+  const auto probe = probe_after_outage(b, 5.0);
+  b.machine.first_token(probe);
+  b.now += 1h;
+  CHECK(b.fail(probe, errc::truncated));
+  CHECK_FALSE(b.machine.endpoints()[0].out_of_use(b.now));
+  CHECK_FALSE(b.machine.endpoints()[0].out_of_use(b.now + 24s));
+  CHECK(b.machine.endpoints()[0].out_of_use(b.now + 25s));
 }
 
 TEST_CASE("a refusal of one request says nothing against the endpoint") {

@@ -25,6 +25,24 @@ TEST_CASE("the bound is filled, and a place is refilled when its request ends") 
   CHECK(b.step() == "-");
 }
 
+TEST_CASE("requests that fail give their places back") {
+  pool::options how;
+  how.max_in_flight = 2;
+  pool_bench b(how);
+  b.pull(1);
+  b.pull(2);
+  CHECK(b.step() == "-");
+  CHECK_FALSE(b.fail(1, errc::invalid_request));
+  CHECK_FALSE(b.fail(2, errc::invalid_request));
+  CHECK(b.machine.in_flight() == 0);
+  b.pull(3);
+  b.answer(3);
+  CHECK(b.machine.endpoints()[0].in_flight() == 0);
+  b.pull(4);
+  b.pull(5);
+  CHECK(b.step() == "-");
+}
+
 TEST_CASE("an exhausted source is not asked again; drained comes once, after the last end") {
   bench b({.max_in_flight = 2});
   b.pull(1);

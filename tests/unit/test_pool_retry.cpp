@@ -40,6 +40,26 @@ TEST_CASE("a delay never overflows, however many retries a user allows") {
   CHECK(pool::backoff({}, 4'294'967'295U, 0) == 8s);
 }
 
+TEST_CASE("of 5000 retries the 1100th waits as long as the fifth: eight seconds at most") {
+  auto how = alone();
+  how.retry.retries = 5'000;
+  how.breaker.failures = 1'000'000;
+  CHECK(pool::backoff(how.retry, 1'100, 0) == 8s);
+  pool_bench b(how);
+  b.pull(1);
+  b.machine.drain();
+  for (int retry = 1; retry <= 1'100; ++retry) {
+    const auto before = b.now;
+    REQUIRE(b.fail(1, errc::transport));
+    std::string what;
+    while ((what = b.step()) == "-") REQUIRE(b.sleep());
+    REQUIRE(what == "start 1 again");
+    if (retry < 5) continue;
+    CHECK(b.now - before <= 8s);
+    CHECK(b.now - before >= 6s);
+  }
+}
+
 TEST_CASE("a failure of a passing kind is sent again, up to eight attempts, and then ends with its reason") {
   for (const auto code : {errc::rate_limited, errc::overloaded, errc::transport, errc::timeout,
                           errc::truncated, errc::bad_reply, errc::backend_fault}) {
@@ -184,8 +204,8 @@ TEST_CASE(
     const auto what = b.machine.step(b.now);
     if (!what) {
       REQUIRE(b.sleep());
-      // 50 requests deposit 10; by then so many seconds have brought 2 each, and the one begun.
-      CHECK(retries <= 10 + 2 * (static_cast<int>(b.elapsed()) + 1));
+      // 50 requests deposit 10, the ten seconds before the start 20, and each second since then 2.
+      CHECK(retries <= 10 + 20 + 2 * static_cast<int>(b.elapsed()));
       continue;
     }
     if (std::holds_alternative<pool::ask_source>(*what)) {
@@ -234,6 +254,29 @@ TEST_CASE(
   CHECK(b.elapsed() < 50);
 }
 
+TEST_CASE("the first failures of a run are sent again after their delay alone") {
+  pool::options how;
+  how.max_in_flight = 64;
+  how.breaker.failures = 1'000'000;
+  pool_bench b(how);
+  for (pool::item_id id = 0; id < 64; ++id) b.pull(id);
+  // A server that drops a third of the first requests: 21, which 64 · 0.2 = 12.8 alone would not pay.
+  int sent_again = 0;
+  for (pool::item_id id = 0; id < 63; id += 3) CHECK(b.fail(id, errc::transport));
+  while (sent_again < 21) {
+    const auto what = b.step();
+    if (what == "-") {
+      REQUIRE(b.sleep());
+    } else if (what == "ask") {
+      b.machine.source_exhausted();
+    } else {
+      REQUIRE(what.starts_with("start"));
+      ++sent_again;
+    }
+  }
+  CHECK(b.elapsed() <= 0.5);
+}
+
 TEST_CASE("more failed items than were allowed end the run; what is out goes on") {
   pool::options how;
   how.max_in_flight = 2;
@@ -268,25 +311,49 @@ TEST_CASE("after the time limit nothing is sent; what waited ends with its own f
   pool::options how;
   how.max_in_flight = 3;
   how.time_limit = 2s;
-  how.dispatch_rate = 100;
   pool_bench b(how);
-  pool::item_id next = 0;
-  b.pull(next++);
-  while (b.sleep() && b.elapsed() < 1.9) {
-    if (b.step() == "ask") {
-      b.give(next++);
-      REQUIRE(b.step().starts_with("start"));
-      if (next == 3) {
-        CHECK(b.fail(2, busy(20s)));
-        CHECK(b.fail(1, errc::transport));
-      }
-    }
-  }
+  for (pool::item_id id = 0; id < 3; ++id) b.pull(id);
+  b.now += 100ms;
+  CHECK(b.fail(2, busy(20s)));
+  CHECK(b.fail(1, errc::transport));
+  CHECK(b.step() == "-");
   while (b.elapsed() < 2) REQUIRE(b.sleep());
   const std::set<std::string> ends = {b.step(), b.step()};
   CHECK(ends == std::set<std::string>{"end 1 transport", "end 2 rate_limited"});
   CHECK(b.step() == "-");
   b.answer(0);
+  CHECK(b.step() == "drained: the time limit of 2 s is over");
+}
+
+TEST_CASE(
+    "an open loop at 100 a second over a slow server sends 200 requests in two seconds, and none after") {
+  pool::options how;
+  how.max_in_flight = 1'000;
+  how.time_limit = 2s;
+  how.dispatch_rate = 100;
+  pool_bench b(how);
+  pool::item_id next = 0;
+  pool::item_id sent = 0;
+  while (b.sleep() || next == 0) {
+    std::string what;
+    while ((what = b.step()) != "-") {
+      if (what == "ask") {
+        b.give(next++);
+      } else if (what.starts_with("start")) {
+        CHECK(b.elapsed() < 2);
+        ++sent;
+      } else {
+        CHECK(what == "end 200 cancelled");  // It was to go out at two seconds.
+      }
+    }
+  }
+  CHECK(sent == 200);
+  // The answers come after five seconds; they are taken and nothing follows them.
+  b.now = b.start + 5s;
+  for (pool::item_id id = 0; id < 200; ++id) {
+    CHECK(b.step() == "-");
+    b.answer(id);
+  }
   CHECK(b.step() == "drained: the time limit of 2 s is over");
 }
 
@@ -299,6 +366,7 @@ TEST_CASE(
     how.seed = static_cast<std::uint64_t>(repeat);
     pool_bench b(how);
     pool::item_id next = 0;
+    std::vector<double> sent;
     while (true) {
       const auto what = b.step();
       if (what == "ask") {
@@ -306,16 +374,22 @@ TEST_CASE(
           b.machine.source_exhausted();
           break;
         }
-        CHECK(b.elapsed() == doctest::Approx(static_cast<double>(next) / 200).epsilon(1e-6));
         b.give(next++);
       } else if (what == "-") {
         REQUIRE(b.sleep());
+      } else {
+        REQUIRE(what == "start " + std::to_string(sent.size()));
+        sent.push_back(b.elapsed());
       }
     }
     CHECK(next == 500);
+    CHECK(sent.size() == 500);
+    for (std::size_t n = 0; n < sent.size(); ++n) {
+      CHECK(sent[n] == doctest::Approx(static_cast<double>(n) / 200).epsilon(1e-6));
+    }
     for (pool::item_id id = 0; id < 500; ++id) b.answer(id);
     CHECK(b.step() == "drained");
-    CHECK(b.elapsed() <= 2.5 + 1e-6);
+    CHECK(b.elapsed() == doctest::Approx(499.0 / 200));
   }
 }
 

@@ -28,7 +28,7 @@ struct retry_options {
 };
 
 /// When an endpoint is left alone: after so many endpoint failures in a row. Then one request probes it,
-/// after `first_probe`, doubling up to `longest_probe`, until one is answered.
+/// after `first_probe`, doubling up to `longest_probe`, until one is answered, or begins to be in a stream.
 struct breaker_options {
   std::uint32_t failures = 10;
   duration first_probe = std::chrono::seconds(5);
