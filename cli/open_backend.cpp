@@ -45,7 +45,7 @@ net::deadlines deadlines_of(const backend_arguments& arguments) {
 }
 
 result<opened> open_url(net::loop& owner, const backend_arguments& arguments, const std::string& base_url,
-                        const std::stop_token& stop) {
+                        const backend::ask_again& again, const std::stop_token& stop) {
   backend::http_options how;
   how.base_url = base_url;
   how.model = arguments.model;
@@ -68,6 +68,7 @@ result<opened> open_url(net::loop& owner, const backend_arguments& arguments, co
   how.opens = arguments.opens;
   how.stream = arguments.stream;
   how.version = arguments.version;
+  how.again = again;
   const bool messages = arguments.selector == "anthropic-url" ||
                         (arguments.selector.empty() && backend::speaks_messages(owner, how, stop));
   return messages ? backend::connect_anthropic_url(owner, how, stop)
@@ -112,13 +113,13 @@ std::string selector_names() {
 }
 
 result<std::vector<opened>> open_backends(net::loop& owner, const backend_arguments& arguments,
-                                          const std::stop_token& stop) {
+                                          const backend::ask_again& again, const std::stop_token& stop) {
   std::vector<opened> all;
-  auto first = open_backend(owner, arguments, stop);
+  auto first = open_backend(owner, arguments, again, stop);
   if (!first) return std::move(first).error();
   all.push_back(*std::move(first));
   for (std::size_t i = 1; is_url(arguments) && i < arguments.base_urls.size(); ++i) {
-    auto next = open_url(owner, arguments, arguments.base_urls[i], stop);
+    auto next = open_url(owner, arguments, arguments.base_urls[i], again, stop);
     if (!next) return std::move(next).error();
     // One run has one model: its score would be nobody's otherwise.
     if ((*next)->about().identity != all.front()->about().identity) {
@@ -131,10 +132,10 @@ result<std::vector<opened>> open_backends(net::loop& owner, const backend_argume
 }
 
 result<opened> open_backend(net::loop& owner, const backend_arguments& arguments,
-                            const std::stop_token& stop) {
+                            const backend::ask_again& again, const std::stop_token& stop) {
   if (is_url(arguments)) {
     if (arguments.base_urls.empty()) return usage(arguments.selector + " needs --base-url http://HOST:PORT");
-    return open_url(owner, arguments, arguments.base_urls.front(), stop);
+    return open_url(owner, arguments, arguments.base_urls.front(), again, stop);
   }
   if (arguments.selector == "scripted") {
     if (arguments.script.empty()) return usage("scripted needs --script FILE.jsonl");

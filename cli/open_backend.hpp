@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include <evalcore/backend/ask_again.hpp>
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
@@ -28,14 +29,16 @@ struct selector {
 [[nodiscard]] std::string selector_names();
 
 /// Starts or reaches the backend that was asked for; of a base URL without a selector it finds out which API
-/// is spoken there. Errors: invalid_argument (stage config) for what was
-/// named or left out wrongly; the backend's own.
+/// is spoken there. A URL that does not answer well is asked again as `again` says. Errors: invalid_argument
+/// (stage config) for what was named or left out wrongly; the backend's own.
 [[nodiscard]] result<std::unique_ptr<backend::backend>> open_backend(net::loop& owner,
                                                                      const backend_arguments& arguments,
+                                                                     const backend::ask_again& again,
                                                                      const std::stop_token& stop);
 
 /// The same for all base URLs. Errors besides: invalid_argument when they do not answer for the same model.
 [[nodiscard]] result<std::vector<std::unique_ptr<backend::backend>>> open_backends(
-    net::loop& owner, const backend_arguments& arguments, const std::stop_token& stop);
+    net::loop& owner, const backend_arguments& arguments, const backend::ask_again& again,
+    const std::stop_token& stop);
 
 }  // namespace evalcore::cli

@@ -9,6 +9,7 @@
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/pool/patience.hpp>
 #include <evalcore/prefix/prediction.hpp>
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/suite.hpp>
@@ -117,19 +118,20 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   std::optional<std::uint32_t> slots;
   auto read = [&]() -> result<run::prompts> {
     if (arguments.backend.selector.empty()) return run::read_prompts(*suite, indices, how);
-    auto opened = open_backend(loop, arguments.backend, stop);
-    if (!opened) return std::move(opened).error();
-    backend = *std::move(opened);
     const auto note = [](const std::string& text) {
       std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
     };
-    auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, stop);
+    const auto again = pool::patient(wanted.pool.retry, note);
+    auto opened = open_backend(loop, arguments.backend, again, stop);
+    if (!opened) return std::move(opened).error();
+    backend = *std::move(opened);
+    auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, again, stop);
     if (!tools) return std::move(tools).error();
     how.tools = *tools;
     cache = run::cache_model_of(*backend, how.use_prompt_cache, in_flight);
     slots = backend->about().slots;
     if (slots) in_flight = std::min(in_flight, *slots);
-    return run::read_prompts(*suite, indices, how, loop, *backend, stop);
+    return run::read_prompts(*suite, indices, how, loop, *backend, again, stop);
   }();
   backend.reset();
   if (!read) return std::move(read).error();

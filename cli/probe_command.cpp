@@ -52,7 +52,8 @@ result<int> probe_command(const probe_arguments& arguments, const std::stop_toke
   for (auto* seconds : {&reach.connect_timeout_s, &reach.first_byte_timeout_s, &reach.attempt_timeout_s}) {
     *seconds = *seconds > 0 ? std::min(*seconds, bound_s) : bound_s;
   }
-  auto backend = open_backend(loop, reach, stop);
+  // Whoever probes wants to know how the server is now.
+  auto backend = open_backend(loop, reach, {}, stop);
   if (!backend) return std::move(backend).error();
   backend::probe_options how;
   how.each = arguments.each;

@@ -12,6 +12,7 @@
 
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/pool/patience.hpp>
 #include <evalcore/run/ids.hpp>
 #include <evalcore/run/runner.hpp>
 #include <evalcore/run/store.hpp>
@@ -179,7 +180,10 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   }
   if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
   net::loop loop;
-  auto backends = open_backends(loop, arguments.backend, stop);
+  progress_line shown(arguments.suite.quiet);
+  const auto note = [&](const std::string& text) { shown.note(text); };
+  auto backends =
+      open_backends(loop, arguments.backend, pool::patient(arguments.suite.pool.retry, note), stop);
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;
   for (const auto& one : *backends) endpoints.push_back(one.get());
@@ -211,14 +215,13 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.options_json = arguments.as_given;
   how.probe = std::move(probe);
 
-  progress_line shown(arguments.suite.quiet);
   if (bound < wanted) {
     shown.note("at most " + std::to_string(bound) +
                " requests in flight, since this process may open no more " +
                "files; `ulimit -n` sets the bound");
   }
   concurrency_keys change(bound, arguments.suite.quiet, shown);
-  const run::observer watch{.note = [&](const std::string& text) { shown.note(text); },
+  const run::observer watch{.note = note,
                             .progressed =
                                 [&](const run::progress& at) {
                                   change.look();

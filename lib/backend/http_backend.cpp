@@ -1,6 +1,7 @@
 #include <evalcore/backend/http_backend.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include <evalcore/wire/openai_chat.hpp>
@@ -39,6 +40,8 @@ error not_ready(const http_answer& answer, const endpoint& at, std::string_view 
   if (why.code == errc::auth) {
     const auto source = at.opened->key_source();
     why.message = said + (source.empty() ? "; it wants an API key" : "; it refuses " + source);
+  } else if (why.code == errc::rate_limited) {
+    why.message = said + ": it has had too many requests";
   } else if (why.code == errc::overloaded) {
     why.message = said + ": it is busy or still loading; try again when it is ready";
   } else {
@@ -47,21 +50,26 @@ error not_ready(const http_answer& answer, const endpoint& at, std::string_view 
   return why;
 }
 
+bool is_ok(const http_answer& answer) { return answer.head.status == 200; }
+
+/// GET `path`, until the answer is `good` or the patience is at its end.
 result<http_answer> fetch(server_link& link, std::string_view path, const http_options& how,
-                          const std::stop_token& stop) {
-  auto request = link.at().get(path);
-  request.deadlines = short_deadlines(how.deadlines);
-  auto answer = link.fetch_and_wait(std::move(request), stop);
-  if (!answer) return unreachable(std::move(answer).error(), link.at());
-  return answer;
+                          const std::stop_token& stop, const std::function<bool(const http_answer&)>& good) {
+  return ask_patiently(how.again, stop, [&]() -> result<http_answer> {
+    auto request = link.at().get(path);
+    request.deadlines = short_deadlines(how.deadlines);
+    auto answer = link.fetch_and_wait(std::move(request), stop);
+    if (!answer) return unreachable(std::move(answer).error(), link.at());
+    if (!good(*answer)) return not_ready(*answer, link.at(), path, how);
+    return answer;
+  });
 }
 
 /// GET `path`; the body of a 200.
 result<std::string> ask(server_link& link, std::string_view path, const http_options& how,
                         const std::stop_token& stop) {
-  auto answer = fetch(link, path, how, stop);
+  auto answer = fetch(link, path, how, stop, is_ok);
   if (!answer) return answer.error();
-  if (answer->head.status != 200) return not_ready(*answer, link.at(), path, how);
   return std::move(answer->body);
 }
 
@@ -128,11 +136,10 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
   if (what.messages) at->headers = {{"anthropic-version", std::string(wire::name(how.version))}};
   auto link = std::make_unique<server_link>(owner, *std::move(at), how.tls);
 
-  const auto ready = fetch(*link, how.ways->ready.path, how, stop);
+  const auto ready = fetch(*link, how.ways->ready.path, how, stop, [&](const http_answer& answer) {
+    return wire::says_ready(*how.ways, answer.head.status, answer.body);
+  });
   if (!ready) return ready.error();
-  if (!wire::says_ready(*how.ways, ready->head.status, ready->body)) {
-    return not_ready(*ready, link->at(), how.ways->ready.path, how);
-  }
   info about;
   about.selector = what.selector;
   about.address = link->at().name();

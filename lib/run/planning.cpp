@@ -59,7 +59,7 @@ result<prompts> read_as_bytes(const suite& from, const std::vector<std::size_t>&
 /// Several answers on their way, collected for one waiting thread.
 class tokenizing {
  public:
-  explicit tokenizing(std::size_t count) : units_(count) {}
+  explicit tokenizing(std::size_t count) : units_(count), known_(count, false) {}
 
   void expect() {
     const std::lock_guard lock(mutex_);
@@ -70,6 +70,7 @@ class tokenizing {
     --out_;
     if (tokens) {
       units_[at].assign(tokens->begin(), tokens->end());
+      known_[at] = true;
     } else if (!failure_) {
       failure_ = std::move(tokens).error();
     }
@@ -81,9 +82,14 @@ class tokenizing {
     changed_.wait(lock, stop, [&] { return out_ < bound; });
     return !failure_ && !stop.stop_requested();
   }
+  /// The first failure since the last call.
   std::optional<error> failure() {
     const std::lock_guard lock(mutex_);
-    return failure_;
+    return std::exchange(failure_, std::nullopt);
+  }
+  bool knows(std::size_t at) {
+    const std::lock_guard lock(mutex_);
+    return known_[at];
   }
   std::vector<prefix::sequence> take() { return std::move(units_); }
 
@@ -93,23 +99,11 @@ class tokenizing {
   std::size_t out_ = 0;
   std::optional<error> failure_;
   std::vector<prefix::sequence> units_;
+  std::vector<bool> known_;
 };
 
-}  // namespace
-
-result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
-                                     backend::backend& to,
-                                     const std::function<void(const std::string&)>& note,
-                                     const std::stop_token& stop) {
-  if (asked != tools_mode::automatic) return asked;
-  std::vector<chat::tool> tools;
-  for (std::size_t i = 0; i < from.size() && tools.empty(); ++i) {
-    auto request = request_of(from, i, {});
-    if (!request) return std::move(request).error();
-    tools = std::move(request->tools);
-  }
-  if (tools.empty()) return tools_mode::native;
-
+result<bool> ask_for_tools(const std::vector<chat::tool>& tools, net::loop& owner, backend::backend& to,
+                           const std::stop_token& stop) {
   struct answer {
     std::mutex mutex;
     std::condition_variable_any came;
@@ -127,7 +121,26 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
   if (!pending->came.wait(lock, stop, [&] { return pending->reaches.has_value(); })) {
     return fail(errc::cancelled, stage::start, "interrupted while asking whether tools reach the model");
   }
-  const auto& reaches = *pending->reaches;
+  return *pending->reaches;
+}
+
+}  // namespace
+
+result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
+                                     backend::backend& to,
+                                     const std::function<void(const std::string&)>& note,
+                                     const backend::ask_again& again, const std::stop_token& stop) {
+  if (asked != tools_mode::automatic) return asked;
+  std::vector<chat::tool> tools;
+  for (std::size_t i = 0; i < from.size() && tools.empty(); ++i) {
+    auto request = request_of(from, i, {});
+    if (!request) return std::move(request).error();
+    tools = std::move(request->tools);
+  }
+  if (tools.empty()) return tools_mode::native;
+
+  const auto reaches =
+      backend::ask_patiently(again, stop, [&] { return ask_for_tools(tools, owner, to, stop); });
   if (!reaches) {
     if (reaches.error().code != errc::unsupported) return reaches.error();
     note(
@@ -150,26 +163,31 @@ result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& 
 
 result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
                              const request_options& how, net::loop& owner, backend::backend& to,
-                             const std::stop_token& stop) {
+                             const backend::ask_again& again, const std::stop_token& stop) {
   backend::capabilities can;
   owner.run_and_wait([&] { can = to.can(); });
   if (can.tokenize != backend::ability::yes) return read_as_bytes(from, indices, how, &to);
 
   const auto pending = std::make_shared<tokenizing>(indices.size());
-  for (std::size_t at = 0; at < indices.size(); ++at) {
-    auto request = request_of(from, indices[at], how, &to);
-    if (!request) return std::move(request).error();
-    if (!pending->wait_below(tokenize_window, stop)) break;
-    pending->expect();
-    owner.post([&to, pending, at, asked = *std::move(request)] {
-      to.tokenize(asked, [pending, at](result<std::vector<backend::token>> tokens) {
-        pending->arrived(at, std::move(tokens));
+  const auto ask_for_rest = [&]() -> result<void> {
+    for (std::size_t at = 0; at < indices.size(); ++at) {
+      if (pending->knows(at)) continue;
+      auto request = request_of(from, indices[at], how, &to);
+      if (!request) return std::move(request).error();
+      if (!pending->wait_below(tokenize_window, stop)) break;
+      pending->expect();
+      owner.post([&to, pending, at, asked = *std::move(request)] {
+        to.tokenize(asked, [pending, at](result<std::vector<backend::token>> tokens) {
+          pending->arrived(at, std::move(tokens));
+        });
       });
-    });
-  }
-  pending->wait_below(1, stop);
-  if (stop.stop_requested()) return fail(errc::cancelled, stage::start, "interrupted while planning");
-  if (auto failure = pending->failure()) return *std::move(failure);
+    }
+    pending->wait_below(1, stop);
+    if (stop.stop_requested()) return fail(errc::cancelled, stage::start, "interrupted while planning");
+    if (auto failure = pending->failure()) return *std::move(failure);
+    return {};
+  };
+  if (auto asked = backend::ask_patiently(again, stop, ask_for_rest); !asked) return asked.error();
   return prompts{pending->take(), true};
 }
 

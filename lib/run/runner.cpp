@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/pool/patience.hpp>
 #include <evalcore/pool/pool.hpp>
 #include <evalcore/run/ids.hpp>
 #include <evalcore/run/planning.hpp>
@@ -66,7 +67,8 @@ class runner {
 
   result<summary> run() {
     begin_summary();
-    auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note, stop_);
+    auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note,
+                                   pool::patient(how_.pool.retry, watch_.note), stop_);
     if (!tools) return std::move(tools).error();
     request_ = how_.request;
     request_.tools = *tools;
@@ -150,7 +152,8 @@ class runner {
     if (summary_.backend.slots) bound = std::min(bound, *summary_.backend.slots);
     summary_.concurrency = bound;
     if (pending_.empty()) return {};
-    auto read = read_prompts(suite_, pending_, request_, loop_, backend_, stop_);
+    auto read = read_prompts(suite_, pending_, request_, loop_, backend_,
+                             pool::patient(how_.pool.retry, watch_.note), stop_);
     if (!read) return std::move(read).error();
     prompts_ = *std::move(read);
     auto order = prefix::make_plan(prompts_.units, prompts_.exact, {.suite_order = how_.suite_order});

@@ -240,6 +240,33 @@ TEST_CASE("a server that lists its model but never answers a chat is a timeout")
   CHECK(fell_silent.error().at == stage::body);
 }
 
+TEST_CASE(
+    "a server that is silent for five seconds is a timeout after one, streamed or not, waited for or not") {
+  net::loop loop;
+  const auto after_one_second = [](const auto& ask) {
+    const auto began = std::chrono::steady_clock::now();
+    const auto outcome = ask();
+    const double took = seconds(std::chrono::steady_clock::now() - began);
+    REQUIRE_FALSE(outcome);
+    CHECK(outcome.error().code == errc::timeout);
+    CHECK(took > 0.8);
+    CHECK(took < 1.2);
+  };
+  backend::http_options how;
+  how.deadlines.first_byte = 1s;
+  for (const bool stream : {true, false}) {
+    how.stream = stream;
+    test::fault_server server(generic({{test::pause(5s)}}));
+    how.base_url = server.url();
+    const auto made = backend::connect_openai_url(loop, how);
+    REQUIRE(made);
+    after_one_second([&] { return test::start(loop, **made, test::user_says("hi")).sink->wait(); });
+  }
+  test::fault_server mute({{test::pause(5s)}});
+  how.base_url = mute.url();
+  after_one_second([&] { return backend::connect_openai_url(loop, how); });
+}
+
 TEST_CASE("a server that hangs up instead of answering is a transport error") {
   net::loop loop;
   test::fault_server server(generic({{test::close()}}));
@@ -414,6 +441,58 @@ TEST_CASE("a model is taken from a list of one and asked for otherwise") {
   CHECK(unclear.error().code == errc::invalid_argument);
   CHECK(unclear.error().message == two.url() + " lists 2 models (a, b); name one with --model");
   CHECK(connect(loop, two, "generic", "b")->about().model == "b");
+}
+
+TEST_CASE("what is asked before a run is asked again as long as the caller has patience") {
+  net::loop loop;
+  test::fault_server server({answer("429 Too Many Requests\r\nRetry-After: 7", "{}"),
+                             answer("503 Service Unavailable", "{}"),
+                             answer("200 OK", R"({"object":"list","data":[{"id":"m"}]})")});
+  backend::http_options how;
+  how.base_url = server.url();
+  std::vector<error> heard;
+  std::vector<std::uint32_t> counted;
+  how.again = [&](error& why, std::uint32_t failures, duration since) -> std::optional<duration> {
+    heard.push_back(why);
+    counted.push_back(failures);
+    CHECK(since >= 50ms * (failures - 1));
+    return 50ms;
+  };
+  const auto made = backend::connect_openai_url(loop, how);
+  REQUIRE(made);
+  CHECK((*made)->about().model == "m");
+  REQUIRE(heard.size() == 2);
+  CHECK(heard[0].code == errc::rate_limited);
+  CHECK(heard[0].retry_after == 7s);
+  CHECK(heard[0].message == server.url() + " answers HTTP 429: it has had too many requests");
+  CHECK(heard[1].code == errc::overloaded);
+  CHECK(counted == std::vector<std::uint32_t>{1, 2});
+  CHECK(server.requests().size() == 3);
+}
+
+TEST_CASE("patience that ends says why; a wait before a run can be interrupted") {
+  net::loop loop;
+  test::fault_server server({answer("503 Service Unavailable", "{}")});
+  backend::http_options how;
+  how.base_url = server.url();
+  how.again = [](error& why, std::uint32_t failures, duration) -> std::optional<duration> {
+    if (failures < 3) return 1ms;
+    why.message += "; enough";
+    return std::nullopt;
+  };
+  const auto ended = backend::connect_openai_url(loop, how);
+  REQUIRE_FALSE(ended);
+  CHECK(ended.error().code == errc::overloaded);
+  CHECK(ended.error().message.ends_with("; enough"));
+  CHECK(server.requests().size() == 3);
+
+  std::stop_source stop;
+  how.again = [&](error&, std::uint32_t, duration) -> std::optional<duration> {
+    stop.request_stop();
+    return 1h;
+  };
+  CHECK(backend::connect_openai_url(loop, how, stop.get_token()).error().code == errc::cancelled);
+  CHECK(server.requests().size() == 4);
 }
 
 TEST_CASE("the key goes into each request and into no message") {

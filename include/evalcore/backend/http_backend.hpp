@@ -5,6 +5,7 @@
 #include <stop_token>
 #include <string>
 
+#include <evalcore/backend/ask_again.hpp>
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/backend/credentials.hpp>
 #include <evalcore/base/result.hpp>
@@ -32,6 +33,7 @@ struct http_options {
   bool stream = true;  ///< Ask for streamed answers, which is what makes a first token visible.
   /// OpenAI's APIs only.
   openai_api api = openai_api::chat;
+  ask_again again;  ///< While it is being connected to.
   /// Anthropic's API only.
   wire::anthropic_version version = wire::anthropic_version::v2023_06_01;
 };

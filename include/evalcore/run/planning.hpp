@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/backend/ask_again.hpp>
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
@@ -22,6 +23,7 @@ namespace evalcore::run {
 [[nodiscard]] result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::loop& owner,
                                                    backend::backend& to,
                                                    const std::function<void(const std::string&)>& note,
+                                                   const backend::ask_again& again,
                                                    const std::stop_token& stop);
 
 /// The prompts of some items as the planner takes them.
@@ -36,7 +38,7 @@ struct prompts {
 /// when it cannot tokenize although it said so.
 [[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
                                            const request_options& how, net::loop& owner, backend::backend& to,
-                                           const std::stop_token& stop);
+                                           const backend::ask_again& again, const std::stop_token& stop);
 /// Without a backend: bytes.
 [[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
                                            const request_options& how);

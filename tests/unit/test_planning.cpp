@@ -1,0 +1,102 @@
+#include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <evalcore/run/planning.hpp>
+
+#include "temporary_folder.hpp"
+
+using namespace evalcore;
+using namespace std::chrono_literals;
+
+namespace {
+
+error busy() { return fail(errc::overloaded, stage::body, "busy"); }
+
+/// Takes one token for each byte of a prompt, and is busy whenever it is asked something for the first time.
+class busy_backend final : public backend::backend {
+ public:
+  explicit busy_backend(net::loop& owner) : loop_(owner) {}
+
+  const ::evalcore::backend::info& about() const override { return info_; }
+  ::evalcore::backend::capabilities can() const override {
+    return {.tokenize = ::evalcore::backend::ability::yes};
+  }
+  ::evalcore::backend::ticket start(const chat::request&,
+                                    std::shared_ptr<::evalcore::backend::sink>) override {
+    return 0;
+  }
+  void cancel(::evalcore::backend::ticket) override {}
+  void tokenize(const chat::request& request,
+                std::function<void(result<std::vector<::evalcore::backend::token>>)> done) override {
+    const auto& prompt = request.messages.back().text;
+    const bool first = asked[prompt]++ == 0;
+    loop_.post([done = std::move(done), first, size = prompt.size()] {
+      if (first) return done(busy());
+      done(std::vector<::evalcore::backend::token>(size, 7));
+    });
+  }
+  void check_tools(const std::vector<chat::tool>&, std::function<void(result<bool>)> done) override {
+    const bool first = asked["tools"]++ == 0;
+    loop_.post([done = std::move(done), first] { first ? done(busy()) : done(true); });
+  }
+
+  std::map<std::string, int> asked;
+
+ private:
+  net::loop& loop_;
+  ::evalcore::backend::info info_;
+};
+
+run::suite suite_of(const test::temporary_folder& folder, const std::string& lines) {
+  auto opened = run::suite::open(folder.write("suite.jsonl", lines));
+  REQUIRE(opened);
+  return *std::move(opened);
+}
+
+}  // namespace
+
+TEST_CASE("what is asked while planning is asked again, and only what is not known yet") {
+  const test::temporary_folder folder;
+  const auto suite = suite_of(
+      folder,
+      R"({"id":"a","prompt":"one","target":"x","tools":[{"type":"function","function":{"name":"f"}}]})"
+      "\n"
+      R"({"id":"b","prompt":"three","target":"x"})"
+      "\n");
+  net::loop loop;
+  busy_backend backend(loop);
+  std::vector<std::uint32_t> waits;
+  const auto again = [&](error& why, std::uint32_t failures, duration) -> std::optional<duration> {
+    CHECK(why.code == errc::overloaded);
+    waits.push_back(failures);
+    return 1ms;
+  };
+  const auto quiet = [](const std::string&) {};
+  const auto tools =
+      run::choose_tools_mode(run::tools_mode::automatic, suite, loop, backend, quiet, again, {});
+  REQUIRE(tools);
+  CHECK(*tools == run::tools_mode::native);
+  CHECK(waits == std::vector<std::uint32_t>{1});
+
+  const auto read = run::read_prompts(suite, {0, 1}, {}, loop, backend, again, {});
+  REQUIRE(read);
+  CHECK(read->exact);
+  REQUIRE(read->units.size() == 2);
+  CHECK(read->units[0].size() == 3);
+  CHECK(read->units[1].size() == 5);
+  CHECK(backend.asked == std::map<std::string, int>{{"tools", 2}, {"one", 2}, {"three", 2}});
+}
+
+TEST_CASE("without patience planning ends with the failure") {
+  const test::temporary_folder folder;
+  const auto suite = suite_of(folder, "{\"id\":\"a\",\"prompt\":\"one\",\"target\":\"x\"}\n");
+  net::loop loop;
+  busy_backend backend(loop);
+  const auto read = run::read_prompts(suite, {0}, {}, loop, backend, {}, {});
+  REQUIRE_FALSE(read);
+  CHECK(read.error().code == errc::overloaded);
+  CHECK(backend.asked.at("one") == 1);
+}
