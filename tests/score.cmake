@@ -2,3 +2,5 @@ evalcore_test(call_text SOURCES unit/test_call_text.cpp unit/test_python_value.c
 evalcore_test(score
   SOURCES unit/test_exact.cpp unit/test_numeric.cpp unit/test_bfcl.cpp
   LAYERS base chat score)
+evalcore_test(score_first_use SOURCES unit/test_score_first_use.cpp
+  LAYERS base chat score LINK Threads::Threads)

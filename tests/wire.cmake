@@ -14,6 +14,7 @@ evalcore_test(wire
     unit/test_openai_chat_errors.cpp
     unit/test_openai_chat_quirks.cpp
     unit/test_reported_calls.cpp
+    unit/test_reported_errors.cpp
     unit/test_reported_replies.cpp
     unit/test_reported_streams.cpp
     unit/test_sse.cpp

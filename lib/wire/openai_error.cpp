@@ -22,6 +22,9 @@ constexpr std::array kinds{
     error_sign{"badrequest", errc::invalid_request},
     error_sign{"not_found", errc::invalid_request},
     error_sign{"notfound", errc::invalid_request},
+    error_sign{"too_large", errc::invalid_request},
+    error_sign{"toolarge", errc::invalid_request},
+    error_sign{"unprocessable", errc::invalid_request},
     error_sign{"timeout", errc::timeout},
 };
 

@@ -105,3 +105,18 @@ def test_a_port_where_nobody_listens_is_left_within_five_seconds(evalcore, write
     assert done.returncode == 3
     assert "asking again in" in done.stderr
     assert "connection refused; is the server running? (4 attempts)" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize("item, words", [
+    ({"id": "b", "target": "x"}, 'lacks "messages" or "prompt"'),
+    ({"id": "b", "prompt": "hi", "target": "x",
+      "params": {"tool_choice": {"type": "function", "function": {"name": "f"}}}}, "tool_choice"),
+])
+def test_an_item_that_makes_no_request_is_told_before_anything_is_sent(evalcore, write_suite, tmp_path, item, words):
+    suite = write_suite("s.jsonl", [hi(1), item, hi(2)])
+    with server_that_begins_with() as (url, asked):
+        done = evalcore("run", suite, "-b", "openai-url", "--base-url", url, "--out", "out")
+    assert done.returncode == 2, done.stderr
+    assert asked == []
+    assert "s.jsonl:2: " in done.stderr and words in done.stderr
+    assert not (tmp_path / "out").exists()

@@ -207,6 +207,28 @@ TEST_CASE("a probe of the real server finds its cache at work and no logprobs of
   CHECK(score.error().message.find("only those of generated tokens (1 logprobs for") != std::string::npos);
 }
 
+TEST_CASE(
+    "a client that leaves in the middle of a stream frees its slot: the next is served within a second") {
+  net::loop loop;
+  auto how = options();
+  how.slots = 1;
+  const auto server = start_server(loop, how);
+  auto endless = test::user_says("tell me everything");
+  endless.params.max_tokens = 900;
+  for (int round = 0; round < 3; ++round) {
+    const auto leaving = test::start(loop, *server, endless);
+    leaving.sink->wait_for_first_token();
+    CHECK(leaving.sink->ends == 0);
+    const auto left = std::chrono::steady_clock::now();
+    loop.run_and_wait([&] { server->cancel(leaving.ticket); });
+    const auto next = test::start(loop, *server, test::user_says("hi")).sink->wait();
+    CHECK(std::chrono::steady_clock::now() - left < 1s);
+    REQUIRE(next);
+    CHECK(next->text == "Hello!");
+    CHECK(leaving.sink->wait().error().code == errc::cancelled);
+  }
+}
+
 TEST_CASE("a server that is killed in the middle of a request is blamed for it, and started again") {
   net::loop loop;
   auto server = start_server(loop, options());

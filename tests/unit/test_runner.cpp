@@ -150,6 +150,22 @@ TEST_CASE("a second run sends only what errored, and what it reuses counts the s
   CHECK(again.possibly_paid_twice == 0);
 }
 
+TEST_CASE("a refusal by the backend's filter is no answer to keep: the next run asks again") {
+  fixture at;
+  at.suite(item("a", "yes"));
+  at.script(R"({"error":{"code":"refused_content","message":"filtered"}})"
+            "\n");
+  const auto first = at.run();
+  CHECK(first.sent == 1);
+  CHECK(first.errors_by_class == std::map<std::string, std::uint64_t>{{"refused_content", 1}});
+  at.script(R"({"text":"yes"})"
+            "\n");
+  const auto again = at.run();
+  CHECK(again.reused == 0);
+  CHECK(again.sent == 1);
+  CHECK(*again.score() == 1);
+}
+
 TEST_CASE("a fault that passes costs a retry and no item; each attempt is counted") {
   fixture at;
   at.suite(item("a", "yes") + item("b", "yes"));
