@@ -14,6 +14,7 @@
 #include <evalcore/run/planning.hpp>
 #include <evalcore/score/scorer.hpp>
 
+#include "run/limit_text.hpp"
 #include "run/planned_source.hpp"
 #include "run/tally.hpp"
 
@@ -24,6 +25,8 @@ using std::chrono::steady_clock;
 
 /// How often committed replies are flushed to the disk, and progress is told at least.
 constexpr auto sync_interval = std::chrono::milliseconds(200);
+/// How often the history of adaptive limits is committed, if it has grown.
+constexpr auto limits_interval = std::chrono::seconds(1);
 
 /// The failure with what the backend said of it, unless that is in it already.
 std::string in_words(const error& failure) {
@@ -182,6 +185,7 @@ class runner {
     const lent_pool lent(watch_, requests);
     started_ = steady_clock::now();
     auto synced = started_;
+    auto kept_limits = started_;
     requests.start();
     for (;;) {
       auto event = requests.poll(sync_interval);
@@ -190,6 +194,7 @@ class runner {
         if (event->what == pool::event::kind::drained) {
           summary_.wall_s = seconds(now - started_);
           summary_.endpoints = requests.figures();
+          if (auto kept = keep_limits(summary_.endpoints); !kept) return kept;
           tell(now);
           return drained(*event);
         }
@@ -206,8 +211,25 @@ class runner {
         synced = now;
         look_for_pause(requests);
       }
+      if (how_.pool.adaptive && now - kept_limits >= limits_interval) {
+        if (auto kept = keep_limits(requests.figures()); !kept) {
+          requests.cancel_all();
+          return kept;
+        }
+        kept_limits = now;
+      }
       tell(now);
     }
+  }
+
+  /// A killed run has no summary; what its limits did is in the store all the same.
+  result<void> keep_limits(const std::vector<pool::endpoint_figures>& of) {
+    if (!how_.pool.adaptive) return {};
+    auto text = limits_json(of);
+    if (text == kept_limits_) return {};
+    if (auto kept = store_.put_limits(summary_.run_id, text); !kept) return kept;
+    kept_limits_ = std::move(text);
+    return {};
   }
 
   /// A run that waits for its servers says how long, so that it is not taken for one that hangs.
@@ -397,6 +419,7 @@ class runner {
   std::map<pool::item_id, flight> flying_;
   std::set<std::string> told_dropped_;
   run_record record_;
+  std::string kept_limits_;  ///< As the store has them.
   summary summary_;
   tally tally_{summary_};
   progress progress_;

@@ -44,6 +44,7 @@ struct store::impl {
   sql_database database;
   statement add_run;
   statement end_run;
+  statement set_limits;
   statement add_item;
   statement add_attempt;
   statement find_open;
@@ -67,6 +68,7 @@ struct store::impl {
          "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms, probe)"
          " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
         {&end_run, "UPDATE runs SET summary = ? WHERE run_id = ?"},
+        {&set_limits, "UPDATE runs SET limits = ? WHERE run_id = ?"},
         {&add_item, "INSERT INTO items (item_key, item_id, epoch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"},
         {&add_attempt,
          "INSERT INTO attempts (run_id, item_key, cache_key, started_unix_ms, state) VALUES (?, ?, ?, ?, "
@@ -161,6 +163,12 @@ struct store::impl {
     }
     if (auto closed = close_attempt.bind(*id).run(); !closed) return std::move(closed).error();
     return *id;
+  }
+
+  result<void> change_run(statement& change, const std::string& id, const std::string& text) {
+    if (auto made = change.bind(text).bind(id).run(); !made) return made;
+    if (database.changes() == 1) return {};
+    return fail(errc::not_found, stage::store, "store " + database.path() + " has no run " + id);
   }
 
   result<void> write_score(const item_record& item, const score::verdict& verdict) {
@@ -274,12 +282,12 @@ result<void> store::put_verdict(const item_record& item, const score::verdict& v
   return impl_->commit([&] { return impl_->write_score(item, verdict); });
 }
 
+result<void> store::put_limits(const std::string& run_id, const std::string& limits_json) {
+  return impl_->commit([&] { return impl_->change_run(impl_->set_limits, run_id, limits_json); });
+}
+
 result<void> store::finish_run(const std::string& run_id, const std::string& summary_json) {
-  return impl_->commit([&]() -> result<void> {
-    if (auto ended = impl_->end_run.bind(summary_json).bind(run_id).run(); !ended) return ended;
-    if (impl_->database.changes() == 1) return {};
-    return fail(errc::not_found, stage::store, "store " + impl_->database.path() + " has no run " + run_id);
-  });
+  return impl_->commit([&] { return impl_->change_run(impl_->end_run, run_id, summary_json); });
 }
 
 result<std::optional<stored_reply>> store::find(const item_record& item) const {

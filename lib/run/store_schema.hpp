@@ -8,11 +8,12 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 2;
+inline constexpr std::int64_t store_schema_version = 3;
 
 /// The steps, each from the schema with its number (the first is 1) to the next.
 inline constexpr std::array store_steps{
     "ALTER TABLE runs ADD COLUMN probe TEXT NOT NULL DEFAULT '{}'",
+    "ALTER TABLE runs ADD COLUMN limits TEXT NOT NULL DEFAULT '[]'",
 };
 static_assert(store_steps.size() + 1 == store_schema_version);
 
@@ -29,7 +30,8 @@ CREATE TABLE runs (
   plan TEXT NOT NULL,
   started_unix_ms INTEGER NOT NULL,
   summary TEXT,
-  probe TEXT NOT NULL DEFAULT '{}'
+  probe TEXT NOT NULL DEFAULT '{}',
+  limits TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 
 CREATE TABLE items (

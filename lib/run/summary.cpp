@@ -6,6 +6,8 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/version.hpp>
 
+#include "run/limit_text.hpp"
+
 namespace evalcore::run {
 namespace {
 
@@ -27,16 +29,6 @@ json::value strings(const std::map<std::string, std::string>& of) {
   json::object members;
   for (const auto& [key, text] : of) members.emplace_back(key, text);
   return members;
-}
-
-json::value limit_history(const std::vector<pool::limit_step>& changes) {
-  json::array all;
-  for (const auto& one : changes) {
-    all.push_back(json::object{{"after_s", seconds(one.after)},
-                               {"limit", std::uint64_t{one.limit}},
-                               {"why", std::string(name(one.why))}});
-  }
-  return all;
 }
 
 json::value endpoints(const std::vector<pool::endpoint_figures>& of) {

@@ -1,8 +1,11 @@
 """kill -9 and Ctrl-C: what was committed is kept, is not asked again, and the rows are those of a quiet run."""
 
+import contextlib
+import json
 import random
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
 
@@ -13,9 +16,9 @@ from conftest import question, rows, stored_items, summary
 ITEMS = 30
 
 
-def command(program, suite, proxy, out):
+def command(program, suite, proxy, out, concurrency="4"):
     return [program, "run", str(suite), "--backend", "openai-url", "--dialect", "llama-server", "--base-url", proxy.url,
-            "--out", str(out), "-c", "4", "-q"]
+            "--out", str(out), "-c", concurrency, "-q"]
 
 
 def test_killed_runs_go_on_where_they_were(program, proxy_to, write_suite, tmp_path):
@@ -124,3 +127,26 @@ def test_a_reader_that_goes_away_does_not_end_a_run(program, write_suite, tmp_pa
     process.stderr.close()
     assert process.wait(timeout=30) == 0
     assert summary(tmp_path / "out")["answered"] == 5
+
+
+def test_a_killed_run_has_kept_what_its_limit_did(program, proxy_to, write_suite, tmp_path):
+    suite = write_suite("s.jsonl", [question(n) for n in range(200)])
+    proxy = proxy_to(delay_s=0.5)
+    out = tmp_path / "out"
+    process = subprocess.Popen(command(program, suite, proxy, out, "auto"), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 60
+    while len(proxy.chats) < 12 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)  # Longer than the second after which it is kept.
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+    with contextlib.closing(sqlite3.connect(out / "run.db")) as database:
+        (summary_text, limits), = database.execute("SELECT summary, limits FROM runs")
+    assert summary_text is None
+    endpoint, = json.loads(limits)
+    assert endpoint["address"] == proxy.url
+    history = endpoint["limit_history"]
+    assert history[0] == {"after_s": history[0]["after_s"], "limit": 2, "why": "started"}
+    assert len(history) >= 2 and max(step["limit"] for step in history) > 2

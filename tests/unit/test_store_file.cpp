@@ -152,10 +152,10 @@ TEST_CASE("a file that is no store is refused and left as it was") {
 TEST_CASE("a store of a newer evalcore is refused") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "PRAGMA user_version = 3");
+  execute(path, "PRAGMA user_version = 4");
   CHECK(outcome(path) ==
         "storage: store " + path +
-            " has schema 3, this evalcore knows 2; use the evalcore that wrote it or another "
+            " has schema 4, this evalcore knows 3; use the evalcore that wrote it or another "
             "--store");
 }
 
@@ -163,7 +163,8 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
   // What sets the first schema apart.
-  execute(path, "ALTER TABLE runs DROP COLUMN probe; PRAGMA user_version = 1");
+  execute(path,
+          "ALTER TABLE runs DROP COLUMN probe; ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 1");
   {
     auto store = run::store::open(path);
     REQUIRE(store);
@@ -174,9 +175,21 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
     auto next = sample_run("R2");
     next.probe_json = R"({"depth":"facts"})";
     CHECK(store->begin_run(next));
+    CHECK(store->put_limits("R2", R"([{"limit":4}])"));
+    CHECK(store->put_limits("R3", "[]").error().code == errc::not_found);
   }
   CHECK(texts(path, "SELECT probe FROM runs ORDER BY run_id") == R"({} {"depth":"facts"} )");
-  CHECK(texts(path, "PRAGMA user_version") == "2 ");
+  CHECK(texts(path, "SELECT limits FROM runs ORDER BY run_id") == R"([] [{"limit":4}] )");
+  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+}
+
+TEST_CASE("a store of the second schema gets its place for limits") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
+  CHECK(outcome(path) == "opened");
+  CHECK(texts(path, "SELECT limits FROM runs") == "[] ");
+  CHECK(texts(path, "PRAGMA user_version") == "3 ");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

@@ -86,6 +86,9 @@ class store {
   result<void> put_failure(const item_record& item, const attempt_record& attempt);
   /// Replaces the score of a stored reply. Errors: not_found when there is none with these keys.
   result<void> put_verdict(const item_record& item, const score::verdict& verdict);
+  /// Keeps how the run's limits on requests in flight have changed so far, in place of what was kept before.
+  /// Errors: not_found when no such run was begun.
+  result<void> put_limits(const std::string& run_id, const std::string& limits_json);
   /// Errors: not_found when no such run was begun.
   result<void> finish_run(const std::string& run_id, const std::string& summary_json);
 

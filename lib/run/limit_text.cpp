@@ -1,0 +1,26 @@
+#include "run/limit_text.hpp"
+
+#include <cstdint>
+
+namespace evalcore::run {
+
+json::value limit_history(const std::vector<pool::limit_step>& changes) {
+  json::array all;
+  for (const auto& one : changes) {
+    all.push_back(json::object{{"after_s", seconds(one.after)},
+                               {"limit", std::uint64_t{one.limit}},
+                               {"why", std::string(name(one.why))}});
+  }
+  return all;
+}
+
+std::string limits_json(const std::vector<pool::endpoint_figures>& of) {
+  json::array all;
+  for (const auto& one : of) {
+    all.push_back(json::object{{"address", one.address.empty() ? json::value() : json::value(one.address)},
+                               {"limit_history", limit_history(one.limit_history)}});
+  }
+  return json::to_text(all);
+}
+
+}  // namespace evalcore::run
