@@ -311,8 +311,11 @@ TEST_CASE("a server that dies later is blamed for what fails by it") {
   auto how = on.options("omlx");
   const auto server = start_server(loop, how);
   // The stand-in leads its group; the group's number stands in the child's record.
-  ::kill(::getpgid(on.grandchild()), SIGKILL);
-  const auto outcome = test::start(loop, *server, test::user_says("hi")).sink->wait();
+  const auto leader = ::getpgid(on.grandchild());
+  ::kill(leader, SIGSTOP);  // So that the request is under way for sure.
+  const auto one = test::start(loop, *server, test::user_says("hi"));
+  ::kill(leader, SIGKILL);
+  const auto outcome = one.sink->wait();
   REQUIRE_FALSE(outcome);
   // Whether the request went out before the death was seen is the system's choice.
   const std::string death = "omlx died (signal 9); last lines: the stand-in listens";
