@@ -7,9 +7,9 @@ evalcore_test(pool
 
 # The adaptive limit against the simulated servers of its benchmark.
 evalcore_test(adaptive_limit
-  SOURCES unit/test_adaptive_limit.cpp unit/test_adaptive_limit_servers.cpp
+  SOURCES unit/test_adaptive_limit.cpp unit/test_adaptive_limit_servers.cpp unit/test_token_bound.cpp
     ../bench/auto/cases.cpp ../bench/auto/client.cpp ../bench/auto/server.cpp
     ../lib/pool/adaptive_limit.cpp ../lib/pool/adaptive_limit_goodput.cpp ../lib/pool/goodput_window.cpp
-    ../lib/pool/limit_history.cpp
+    ../lib/pool/limit_history.cpp ../lib/pool/token_bound.cpp
   LAYERS base)
 target_include_directories(test_adaptive_limit PRIVATE "${PROJECT_SOURCE_DIR}")

@@ -76,10 +76,12 @@ class run {
     bool operator>(const retry& other) const { return when > other.when; }
   };
 
-  [[nodiscard]] std::uint32_t limit() const { return auto_ ? auto_->limit() : fixed_; }
   [[nodiscard]] const request_size& size(const item& one) const { return sizes_[one.index % sizes_.size()]; }
 
-  [[nodiscard]] bool has_room() const { return in_flight_ < (probing_ ? 1 : limit()); }
+  [[nodiscard]] bool has_room() const {
+    if (probing_) return in_flight_ < 1;
+    return auto_ ? auto_->has_room() : in_flight_ < fixed_;
+  }
 
   [[nodiscard]] bool may_send() const {
     if (now_ < paused_until_ || !has_room()) return false;
@@ -112,7 +114,8 @@ class run {
     }
     flights_[place] = {.what = what, .attempt = outcome_.sent++, .sent = now_};
     ++in_flight_;
-    if (auto_) auto_->started(flights_[place].attempt, at(now_));
+    if (auto_)
+      auto_->started(flights_[place].attempt, static_cast<std::uint64_t>(size(what).prompt), at(now_));
     switch (server_.arrive(place, size(what), now_)) {
       case server::verdict::accepted:
         break;

@@ -18,6 +18,14 @@ constexpr duration rejected_hold = 30s;
 constexpr duration collapsed_hold = 10min;
 constexpr duration longest_hold = 10min;
 
+/// The part of the goodput expected below which such answers tell that it broke in. Without a first token the
+/// wait for it counts, too, and just after a start it is the short ones that end; without tokens the lengths
+/// of the answers are all noise.
+double broken_by(const attempt_report& report) {
+  if (!report.tokens) return 0.5;
+  return report.first_token ? 0.8 : 0.6;
+}
+
 limit_bounds in_order(limit_bounds bounds) {
   bounds.floor = std::max(bounds.floor, std::uint32_t{1});
   bounds.ceiling = std::max(bounds.ceiling, bounds.floor);
@@ -36,15 +44,16 @@ void adaptive_limit::pass_time(instant now) {
   last_ = now;
 }
 
-void adaptive_limit::started(std::uint64_t attempt, instant now) {
+void adaptive_limit::started(std::uint64_t attempt, std::uint64_t prompt_tokens, instant now) {
   if (sent_ == 0) {
     last_ = now;
-    start_recent(now);
     history_.note({now, limit_, limit_reason::started});
   }
   pass_time(now);
   const auto level = static_cast<std::uint32_t>(flying_.size()) + 1;
-  flying_.emplace(attempt, flight{.number = sent_++, .load = load_, .level = level});
+  const double tokens = tokens_.tokens_of(prompt_tokens);
+  tokens_.sent(tokens);
+  flying_.emplace(attempt, flight{.number = sent_++, .load = load_, .level = level, .tokens = tokens});
 }
 
 void adaptive_limit::ended(std::uint64_t attempt, const attempt_report& report, instant now) {
@@ -54,6 +63,7 @@ void adaptive_limit::ended(std::uint64_t attempt, const attempt_report& report, 
   const flight one = found->second;
   const auto level = static_cast<std::uint32_t>(flying_.size());
   flying_.erase(found);
+  tokens_.gone(one.tokens, now);
   switch (report.sign) {
     case load_sign::answered:
       return answered(one, report, level, now);
@@ -91,7 +101,24 @@ void adaptive_limit::answered(const flight& one, const attempt_report& report, s
   if (since_cut) answered_since_cut_ = true;
   if (since_cut && !draining) grow(level, now);
   const auto seen = sample(one, report);
+  if (seen) bound_tokens(one, report, *seen, now);
   if (seen && (since_cut || phase_ != phase::growing)) count(*seen, draining, now);
+}
+
+void adaptive_limit::bound_tokens(const flight& one, const attempt_report& report, const goodput_sample& seen,
+                                  instant now) {
+  const auto took = report.total - report.first_token.value_or(duration::zero());
+  const bool lowered = tokens_.answered({.request_tokens = one.tokens,
+                                         .tokens = seen.tokens,
+                                         .seconds = seconds(took),
+                                         .in_flight = seen.load / seen.life,
+                                         .began = now - took,
+                                         .broken = broken_by(report)},
+                                        now);
+  if (!lowered) return;
+  history_.note({now, limit_, limit_reason::tokens, tokens_.bound()});
+  // The number in flight is not what bounds any more.
+  if (phase_ == phase::growing) start_steady(limit_, limit_reason::found_knee, now);
 }
 
 void adaptive_limit::grow(std::uint32_t level, instant now) {
@@ -125,7 +152,6 @@ void adaptive_limit::failed(const flight& one, std::uint32_t level, instant now)
   }
   const auto below = static_cast<std::uint32_t>(below_collapse * level_at_failure_);
   hold(std::max(std::min(below, level_at_failure_ - 1), bounds_.floor), collapsed_hold, now);
-  good_ = {};
   cut(std::min(limit_, bounds_.start), limit_reason::collapsed, now);
 }
 
@@ -134,7 +160,7 @@ void adaptive_limit::cut(std::uint32_t limit, limit_reason why, instant now) {
   answered_since_cut_ = false;
   set_limit(limit, why, now);
   start_growing();
-  start_recent(now);
+  recent_ = {};
 }
 
 void adaptive_limit::hold(std::uint32_t level, duration least, instant now) {

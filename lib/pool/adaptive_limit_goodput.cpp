@@ -8,8 +8,6 @@ namespace evalcore::pool {
 
 namespace {
 
-using std::chrono_literals::operator""s;
-
 // Gains are powers, see gain().
 constexpr double worth_growing = 0.25;
 constexpr double worth_keeping = 0.2;
@@ -19,14 +17,6 @@ constexpr double headroom = 1.25;  // Above the knee: costs a queue, saves time 
 constexpr double probe_step = 0.15;
 constexpr double careful_step = 0.1;    // Once a probe did not pay. Less does not stand out from the noise.
 constexpr double slow_first_token = 3;  // Times the best.
-
-constexpr double broken = 0.7;        // Of the goodput that the number in flight should bring.
-constexpr double deep = 0.5;          // So little that a few less in flight do not help.
-constexpr double mild_cut = 0.9;      // Part of the limit.
-constexpr double below_break = 0.85;  // Part of what was in flight while all was well.
-constexpr double near_cliff = 0.06;   // Part of the limit: nearer to it nothing is tried.
-constexpr duration cliff_hold = 30s;  // Until it is tried whether a cliff is still there.
-constexpr duration longest_cliff_hold = 120s;
 
 constexpr std::uint32_t least_growing_round = 5;
 constexpr std::uint32_t least_steady_round = 24;
@@ -57,10 +47,10 @@ std::optional<double> gain_of_growth(const goodput_window& from, const goodput_w
 
 void adaptive_limit::count(const goodput_sample& one, bool draining, instant now) {
   recent_.add(one);
-  recent_tokens_ += one.tokens;
   if (recent_.ends() >= std::clamp(limit_ / 8, least_recent, most_recent)) {
-    look_at_recent(now);
-    start_recent(now);
+    const auto gained = gain_of_growth(before_, recent_);
+    pays_ = !gained || *gained >= worth_growing;
+    recent_ = {};
   }
   if (draining || (phase_ == phase::probing && limit_ < target_)) return;
   if (settling_ > 0) {
@@ -71,48 +61,6 @@ void adaptive_limit::count(const goodput_sample& one, bool draining, instant now
   if (round_.ends() < round_size_) return;
   round_ended(now);
   start_round();
-}
-
-void adaptive_limit::look_at_recent(instant now) {
-  const auto gained = gain_of_growth(before_, recent_);
-  pays_ = !gained || *gained >= worth_growing;
-  const double expected = std::min(1.0, recent_.in_flight() / good_.in_flight()) * good_.goodput();
-  // Attempts that ended now tell of a time that is past, the clock is full of noise: both are to say it.
-  const double by_clock = recent_tokens_ / seconds(now - recent_since_);
-  if (good_.ends() > 0 && std::max(recent_.goodput(), by_clock) < broken * expected) {
-    pays_ = false;
-    broke_in(recent_.goodput() / expected, now);
-  } else {
-    broken_ = 0;
-  }
-}
-
-void adaptive_limit::broke_in(double part, instant now) {
-  if (phase_ == phase::growing) {
-    if (limit_ <= good_.in_flight()) {
-      // On the way back to what was well before, and not even that much is well now.
-      return set_limit(std::max(limit_ / 2, bounds_.floor), limit_reason::slowed, now);
-    }
-    found_cliff(limit_, now);
-    return start_steady(below_break * good_.in_flight(), limit_reason::slowed, now);
-  }
-  if (phase_ == phase::probing && limit_ > before_probe_) return end_probe(false, recent_, now);
-  if (broken_ == 0) {
-    if (settling_ > 0) return;
-    const auto lower = std::max(whole(mild_cut * limit_), bounds_.floor);
-    found_cliff(limit_, now);
-    start_steady(lower, limit_reason::slowed, now);
-    broken_ = 1;
-    return;
-  }
-  if (part > deep) return;
-  // A step. What is in flight drains slowly, and until then goodput is worse than it will be: down to much
-  // less than what this goodput needs, and up again from there.
-  const auto level = limit_;
-  const double needed = good_.in_flight() * recent_.goodput() / good_.goodput();
-  cut(std::clamp(whole(std::max(needed / 4, limit_ / 8.0)), bounds_.floor, limit_), limit_reason::slowed,
-      now);
-  target_ = std::max(whole(mild_cut * level), limit_);
 }
 
 void adaptive_limit::round_ended(instant now) {
@@ -129,7 +77,7 @@ void adaptive_limit::growing_round(instant now) {
   const auto gained = gain_of_growth(before_, round_);
   if (!gained || *gained >= worth_growing) {
     doubted_ = false;
-    before_ = good_ = round_;
+    before_ = round_;
     if (limit_ >= std::min(target_, highest(now))) start_steady(limit_, limit_reason::found_knee, now);
     return;
   }
@@ -139,7 +87,6 @@ void adaptive_limit::growing_round(instant now) {
   }
   const double more = round_.goodput() / before_.goodput();
   const bool fell = more < 0.9;
-  if (fell) found_cliff(limit_, now);
   start_steady(before_.in_flight() * (fell ? 1.0 : std::max(1.0, more) * headroom), limit_reason::found_knee,
                now);
   down_next_ = fell;
@@ -148,7 +95,6 @@ void adaptive_limit::growing_round(instant now) {
 void adaptive_limit::steady_round(instant now) {
   before_.fade(renew_ ? 0.0 : 0.5);
   before_.add(round_);
-  good_ = before_;
   renew_ = false;
   if (wait_ > 1) {
     --wait_;
@@ -163,34 +109,21 @@ void adaptive_limit::steady_round(instant now) {
     phase_ = phase::probing;
     set_limit(target_, limit_reason::probed, now);
     settle();
-  } else if (const auto by = step_up(now); by > 0 && limit_ < highest(now)) {
-    target_ = std::min(limit_ + by, highest(now));
+  } else if (limit_ < highest(now)) {
+    target_ = std::min(limit_ + std::max(whole(limit_ * step_), std::uint32_t{1}), highest(now));
     phase_ = phase::probing;
   }
 }
 
-/// How many more to try; 0: none, since there is a cliff just above.
-std::uint32_t adaptive_limit::step_up(instant now) const {
-  const auto by = std::max(whole(limit_ * step_), std::uint32_t{1});
-  if (!cliff_ || now >= cliff_until_) return by;
-  const auto gap = *cliff_ - std::min(*cliff_, limit_);
-  const bool near = gap <= std::max(whole(near_cliff * limit_), std::uint32_t{1});
-  return near ? 0 : std::min(by, std::max(gap / 2, std::uint32_t{1}));
-}
-
 void adaptive_limit::probing_round(instant now) {
   const auto gained = gain(before_, round_);
-  // Below a cliff goodput grows with the number in flight: there a few more are kept unless they lose.
-  const double least = cliff_ ? loses : worth_keeping;
-  if (target_ > before_probe_) return end_probe(gained && *gained >= least, round_, now);
-  end_probe(gained && *gained < (down_next_ ? loses : worth_keeping), round_, now);
+  if (target_ > before_probe_) return end_probe(gained && *gained >= worth_keeping, now);
+  end_probe(gained && *gained < (down_next_ ? loses : worth_keeping), now);
 }
 
-void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant now) {
+void adaptive_limit::end_probe(bool kept, instant now) {
   const bool up = target_ > before_probe_;
   if (!kept) {
-    const auto gained = gain(before_, seen);
-    if (up && gained && *gained < loses) found_cliff(target_, now);
     // As slow as it is, it is worth it.
     if (!up && before_.first_token()) best_first_token_ = *before_.first_token() / slow_first_token;
     const auto interval = std::min(2 * interval_, longest_interval);
@@ -200,28 +133,18 @@ void adaptive_limit::end_probe(bool kept, const goodput_window& seen, instant no
     wait_ = interval_ = interval;
     return;
   }
-  before_ = good_ = seen;
-  if (up && held_ && limit_ > 1.5 * *held_) held_.reset();
-  if (up && cliff_ && limit_ >= *cliff_) cliff_.reset();  // It is not there any more, or was noise.
-  if (up && !fell_) {
+  const auto seen = round_;
+  if (up) {
+    if (held_ && limit_ > 1.5 * *held_) held_.reset();
     start_growing();
     before_ = seen;
     return;
   }
+  before_ = seen;
   phase_ = phase::steady;
   target_ = limit_;
-  if (up) interval_ = 1;
   wait_ = interval_;
-  broken_ = 0;
   settle();
-}
-
-void adaptive_limit::found_cliff(std::uint32_t level, instant now) {
-  const bool again = cliff_ && level < 1.1 * *cliff_ && level > 0.9 * *cliff_;
-  cliff_for_ = again ? std::min(2 * cliff_for_, longest_cliff_hold) : cliff_hold;
-  cliff_ = level;
-  fell_ = true;
-  cliff_until_ = now + cliff_for_;
 }
 
 void adaptive_limit::start_growing() {
@@ -230,7 +153,7 @@ void adaptive_limit::start_growing() {
   before_ = {};
   interval_ = wait_ = 1;
   step_ = probe_step;
-  settling_ = broken_ = 0;
+  settling_ = 0;
   pays_ = true;
   doubted_ = down_next_ = false;
   start_round();
@@ -242,7 +165,6 @@ void adaptive_limit::start_steady(double limit, limit_reason why, instant now) {
   target_ = limit_;
   renew_ = true;
   down_next_ = false;
-  broken_ = 0;
   step_ = probe_step;
   wait_ = 1;
   settle();
@@ -257,12 +179,6 @@ void adaptive_limit::start_round() {
   round_ = {};
   round_limit_ = limit_;
   round_size_ = std::max(limit_, phase_ == phase::growing ? least_growing_round : least_steady_round);
-}
-
-void adaptive_limit::start_recent(instant now) {
-  recent_ = {};
-  recent_tokens_ = 0;
-  recent_since_ = now;
 }
 
 }  // namespace evalcore::pool

@@ -45,13 +45,17 @@ std::span<const limit_change> endpoint_gate::history() const {
   return adaptive_ ? adaptive_->history() : std::span<const limit_change>();
 }
 
+bool endpoint_gate::has_room() const noexcept {
+  return adaptive_ ? adaptive_->has_room() : in_flight_ < limit_;
+}
+
 bool endpoint_gate::open(instant now) const {
-  return in_flight_ < limit() && breaker_.may_send(now) && (!paused_until_ || now >= *paused_until_) &&
+  return has_room() && breaker_.may_send(now) && (!paused_until_ || now >= *paused_until_) &&
          now >= pacer_.free_at() && !out_of_use(now);
 }
 
 std::optional<instant> endpoint_gate::opens_at() const {
-  if (in_flight_ >= limit()) return std::nullopt;
+  if (!has_room()) return std::nullopt;
   auto at = pacer_.free_at();
   if (paused_until_) at = std::max(at, *paused_until_);
   if (!breaker_.closed()) {
@@ -70,7 +74,7 @@ bool endpoint_gate::out_of_use(instant now) const {
 booking endpoint_gate::sent(std::uint64_t attempt, std::uint64_t prompt_tokens, instant now) {
   ++in_flight_;
   newest_attempt_ = attempt;
-  if (adaptive_) adaptive_->started(attempt, now);
+  if (adaptive_) adaptive_->started(attempt, prompt_tokens, now);
   return {.attempt = attempt, .probe = breaker_.sent(), .tokens = pacer_.sent(prompt_tokens, now)};
 }
 
@@ -92,7 +96,10 @@ void endpoint_gate::answered(const booking& one, const attempt_report& report,
 void endpoint_gate::failed(const booking& one, const attempt_report& report, const error& why, double jitter,
                            instant now) {
   --in_flight_;
-  if (adaptive_) adaptive_->ended(one.attempt, report, now);
+  auto load = report;
+  // A minute's quota that is used up says nothing about how many at once.
+  if (why.code == errc::rate_limited && pacer_.quota_spent(now)) load.sign = load_sign::none;
+  if (adaptive_) adaptive_->ended(one.attempt, load, now);
   if (why.code == errc::cancelled || why.code == errc::closed) return breaker_.gone(one.probe);
   if (is_endpoint_failure(why.code)) {
     breaker_.failed(one.probe, now);

@@ -54,6 +54,7 @@ class endpoint_gate {
   [[nodiscard]] std::span<const limit_change> history() const;
 
  private:
+  [[nodiscard]] bool has_room() const noexcept;
   void pause_until(instant until);
 
   options how_;

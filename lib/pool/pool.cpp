@@ -66,7 +66,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
         all[i].ejections = gate.ejections();
         if (const auto opens = gate.opens_at(); opens && *opens > now) all[i].paused_for = *opens - now;
         for (const auto& change : gate.history()) {
-          all[i].limit_history.push_back({change.at - began_, change.limit, change.why});
+          all[i].limit_history.push_back({change.at - began_, change.limit, change.why, change.tokens});
         }
       }
     });

@@ -55,6 +55,8 @@ class rate_pacer {
     // What answers of this run come to, so that the next booking is near.
     if (answer) answer_tokens_ += (static_cast<double>(*answer) - answer_tokens_) / 8;
   }
+  /// The server has said that the minute's requests or tokens are used up.
+  [[nodiscard]] bool quota_spent(instant now) const noexcept { return now < held_until_; }
   void reported(const backend::rate_report& limits, instant now) {
     hold(limits.requests, 1, now);
     hold(limits.tokens, answer_tokens_ + 1, now);

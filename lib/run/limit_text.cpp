@@ -1,15 +1,19 @@
 #include "run/limit_text.hpp"
 
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace evalcore::run {
 
 json::value limit_history(const std::vector<pool::limit_step>& changes) {
   json::array all;
   for (const auto& one : changes) {
-    all.push_back(json::object{{"after_s", seconds(one.after)},
-                               {"limit", std::uint64_t{one.limit}},
-                               {"why", std::string(name(one.why))}});
+    json::object change{{"after_s", seconds(one.after)},
+                        {"limit", std::uint64_t{one.limit}},
+                        {"why", std::string(name(one.why))}};
+    if (one.tokens) change.emplace_back("tokens", static_cast<std::uint64_t>(std::llround(*one.tokens)));
+    all.push_back(std::move(change));
   }
   return all;
 }

@@ -29,7 +29,7 @@ struct client {
 
   std::uint64_t send() {
     in_flight.push_back({next, now});
-    limit.started(next, now);
+    limit.started(next, 0, now);
     return next++;
   }
   void fill() {
@@ -205,7 +205,7 @@ TEST_CASE("goodput is counted in answers where tokens are not told") {
   instant slots_free{};
   for (std::uint64_t i = 0; i < 3000; ++i) {
     while (out.size() < limit.limit()) {
-      limit.started(i * 1000 + out.size(), now);
+      limit.started(i * 1000 + out.size(), 0, now);
       out.emplace_back(i * 1000 + out.size(), now);
     }
     slots_free =
@@ -228,6 +228,10 @@ TEST_CASE("the history is told once a second while it grows, and is bounded") {
   REQUIRE(history.changes().size() == 3);
   CHECK(history.changes()[1].limit == 4);
   CHECK(history.changes()[2].limit == 5);
+  history.note({instant{} + 2s, 5, limit_reason::tokens, 4000});
+  history.note({instant{} + 2500ms, 5, limit_reason::tokens, 3000});
+  REQUIRE(history.changes().size() == 4);
+  CHECK(history.changes()[3].tokens == 3000);
 
   for (int i = 0; i < 100'000; ++i)
     history.note({instant{} + std::chrono::seconds(3 + i), 7, limit_reason::probed});
@@ -241,5 +245,6 @@ TEST_CASE("the history is told once a second while it grows, and is bounded") {
 TEST_CASE("reasons have names") {
   CHECK(name(limit_reason::started) == "started");
   CHECK(name(limit_reason::found_knee) == "found_knee");
+  CHECK(name(limit_reason::tokens) == "tokens");
   CHECK(name(limit_reason::bounded) == "bounded");
 }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -20,6 +21,42 @@ std::uint32_t endpoint_of(const std::optional<pool::command>& what) {
   REQUIRE(what);
   REQUIRE(std::holds_alternative<pool::start_attempt>(*what));
   return std::get<pool::start_attempt>(*what).endpoint;
+}
+
+/// A server that generates 50 tokens a second for each request, and 0.3 of that while it holds more than
+/// 10,000 tokens, before it an adaptive pool. Returns the most that it holds in the last 20 of `span`
+/// seconds.
+std::uint64_t most_tokens_held(std::uint64_t prompt, double span) {
+  constexpr std::uint64_t room = 10'000;
+  constexpr std::uint64_t answer = 50;
+  constexpr auto tick = 10ms;
+  pool_bench b({.adaptive = true, .highest_tried = 64});
+  struct request {
+    pool::item_id id;
+    double ends_at;  // Of done.
+  };
+  std::deque<request> out;
+  double done = 0;
+  pool::item_id next = 0;
+  std::uint64_t most = 0;
+  for (; b.elapsed() < span; b.now += tick) {
+    const auto held = out.size() * (prompt + answer);
+    if (b.elapsed() > span - 20) most = std::max(most, held);
+    done += (held > room ? 0.3 : 1) * 50 * seconds(tick);
+    while (!out.empty() && out.front().ends_at <= done) {
+      chat::reply reply;
+      reply.usage.completion_tokens = answer;
+      result<chat::reply> outcome = reply;
+      static_cast<void>(b.machine.attempt_ended(out.front().id, outcome, b.now));
+      out.pop_front();
+    }
+    if (const auto command = b.step(); command == "ask") {
+      b.give(next++, 0, prompt);
+      if (b.step() == "start " + std::to_string(next - 1)) out.push_back({next - 1, done + answer});
+    }
+  }
+  CHECK(b.machine.endpoints()[0].limit() > out.size());
+  return most;
 }
 
 /// Answers whatever is sent within `life`, fails it while the server is away; to the end of `items` items.
@@ -360,4 +397,13 @@ TEST_CASE("a server that dies is used at half; the item that kills it twice is n
   }
   CHECK(deaths == 2);
   CHECK(answered.size() == 7);
+}
+
+TEST_CASE("an adaptive limit keeps the tokens in flight below what makes the server collapse") {
+  for (const std::uint64_t prompt : {450U, 1950U}) {
+    CAPTURE(prompt);
+    const auto held = most_tokens_held(prompt, 120);
+    CHECK(held <= 10'000 + prompt + 50);
+    CHECK(held >= 7'000);
+  }
 }

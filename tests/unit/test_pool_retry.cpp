@@ -432,3 +432,19 @@ TEST_CASE("a server that says it has no room left is sent nothing until it has")
   CHECK(b.elapsed() == doctest::Approx(1.0));  // One of 60 a minute.
   CHECK(b.step() == "ask");
 }
+
+TEST_CASE("a 429 for the minute's quota says nothing about how many at once, one without does") {
+  for (const bool quota : {true, false}) {
+    CAPTURE(quota);
+    pool_bench b({.adaptive = true});
+    b.pull(1);
+    b.pull(2);
+    REQUIRE(b.machine.endpoints()[0].limit() == 2);
+    if (quota) {
+      b.machine.reported(2, {.requests = {.limit = 60, .remaining = 0, .resets_in = 30s}, .tokens = {}},
+                         b.now);
+    }
+    CHECK(b.fail(2, errc::rate_limited));
+    CHECK(b.machine.endpoints()[0].limit() == (quota ? 2 : 1));
+  }
+}

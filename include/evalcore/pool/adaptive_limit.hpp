@@ -9,6 +9,7 @@
 #include <evalcore/base/clock.hpp>
 #include <evalcore/pool/goodput_window.hpp>
 #include <evalcore/pool/limit_history.hpp>
+#include <evalcore/pool/token_bound.hpp>
 
 namespace evalcore::pool {
 
@@ -46,23 +47,27 @@ struct limit_bounds {
 /// Probes: from time to time it tries a few more for a round, and keeps them if they pay; or a few less, when
 /// goodput fell with more or the first token takes much longer than it can.
 ///
-/// Cuts: a rejection cuts it to what the server had taken, failures in a row to the start, a goodput that
-/// breaks in to a little less, and if that does not help to a fraction. The level is not passed again for a
-/// while.
+/// Cuts: a rejection cuts it to what the server had taken, failures in a row to the start. The level is not
+/// passed again for a while.
+///
+/// Tokens: a goodput that breaks in bounds the tokens in flight (see token_bound), not the number of
+/// requests.
 ///
 /// A state machine without clock: tell it each start and end. Each call takes constant time. Not thread-safe.
 class adaptive_limit {
  public:
   explicit adaptive_limit(limit_bounds bounds);
 
-  /// An attempt was sent. Its number is new.
-  void started(std::uint64_t attempt, instant now);
+  /// An attempt was sent. Its number is new; 0 prompt tokens: unknown.
+  void started(std::uint64_t attempt, std::uint64_t prompt_tokens, instant now);
   /// It is over; a number that is not in flight is ignored.
   void ended(std::uint64_t attempt, const attempt_report& report, instant now);
   /// By a person, while it runs. What is in flight above a lower ceiling goes on; `start` is not used again
   /// until failures in a row.
   void set_bounds(limit_bounds bounds, instant now);
 
+  /// For one more, by number and by tokens. One is always allowed.
+  [[nodiscard]] bool has_room() const noexcept { return flying_.size() < limit_ && tokens_.has_room(); }
   [[nodiscard]] std::uint32_t limit() const noexcept { return limit_; }
   [[nodiscard]] std::span<const limit_change> history() const noexcept { return history_.changes(); }
 
@@ -78,12 +83,14 @@ class adaptive_limit {
     std::uint64_t number;  // Of all attempts, in the order of sending.
     double load;           // Integral of the number in flight until then, in seconds.
     std::uint32_t level;   // In flight when it was sent, with itself.
+    double tokens;         // That it counts for.
   };
 
   // What ends tell (adaptive_limit.cpp).
   void pass_time(instant now);
   std::optional<goodput_sample> sample(const flight& one, const attempt_report& report);
   void answered(const flight& one, const attempt_report& report, std::uint32_t level, instant now);
+  void bound_tokens(const flight& one, const attempt_report& report, const goodput_sample& seen, instant now);
   void rejected(const flight& one, instant now);
   void failed(const flight& one, std::uint32_t level, instant now);
   void grow(std::uint32_t level, instant now);
@@ -94,24 +101,20 @@ class adaptive_limit {
 
   // What goodput tells (adaptive_limit_goodput.cpp).
   void count(const goodput_sample& one, bool draining, instant now);
-  void look_at_recent(instant now);
-  void broke_in(double part, instant now);
   void round_ended(instant now);
   void growing_round(instant now);
   void steady_round(instant now);
   void probing_round(instant now);
-  void end_probe(bool kept, const goodput_window& seen, instant now);
-  [[nodiscard]] std::uint32_t step_up(instant now) const;
-  void found_cliff(std::uint32_t level, instant now);
+  void end_probe(bool kept, instant now);
   void start_growing();
   void start_steady(double limit, limit_reason why, instant now);
   void settle();
   void start_round();
-  void start_recent(instant now);
 
   limit_bounds bounds_;
   std::uint32_t limit_;
   limit_history history_;
+  token_bound tokens_;
   phase phase_ = phase::growing;
   std::uint32_t target_ = no_level;  // Where growing, or a probe, ends.
 
@@ -137,17 +140,9 @@ class adaptive_limit {
   std::uint32_t settling_ = 0;     // Ends until the round begins, since they tell of the limit before.
   goodput_window before_;          // What the round is compared with: the round, or the rounds, before.
   bool renew_ = false;             // before_ is of another limit.
-  goodput_window recent_;          // The last few ends, to see at once when goodput breaks in.
-  double recent_tokens_ = 0;
-  instant recent_since_{};
-  goodput_window good_;       // What recent_ is compared with: the last round with nothing wrong.
-  std::uint32_t broken_ = 0;  // Times in a row that goodput was found broken in.
-  bool pays_ = true;          // Growing, by the last few ends.
-  bool doubted_ = false;      // The last round said that growing does not pay; one more is to say so.
-  std::optional<std::uint32_t> cliff_;  // Level at which goodput was seen to fall.
-  instant cliff_until_{};               // Until then it is not tried again.
-  duration cliff_for_{};
-  bool fell_ = false;  // There was a cliff: go up by steps from then on.
+  goodput_window recent_;          // The last few ends, for pays_.
+  bool pays_ = true;               // Growing, by the last few ends.
+  bool doubted_ = false;           // The last round said that growing does not pay; one more is to say so.
 
   std::uint32_t before_probe_ = 0;
   double step_;                 // Of a probe, part of the limit.

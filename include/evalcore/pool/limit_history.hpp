@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -18,7 +19,7 @@ enum class limit_reason {
   probe_ended,  ///< Back to where it was before.
   rejected,     ///< The server had no room.
   collapsed,    ///< Failures in a row.
-  slowed,       ///< Goodput broke in.
+  tokens,       ///< Goodput broke in: the bound on tokens in flight was lowered, not the limit.
   bounded,      ///< By a person.
 };
 /// As written to summary.json, e.g. "found_knee".
@@ -28,9 +29,11 @@ struct limit_change {
   instant at;
   std::uint32_t limit = 0;
   limit_reason why = limit_reason::started;
+  std::optional<double> tokens = {};  ///< Bound on tokens in flight, where that was lowered.
 };
 
-/// The changes of one limit, oldest first, in bounded memory: growth is told once a second, and of 1,024
+/// The changes of one limit, oldest first, in bounded memory: growth, and a bound on tokens that goes on
+/// falling, are told once a second, and of 1,024
 /// changes every second one is forgotten.
 class limit_history {
  public:

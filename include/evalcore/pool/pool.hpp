@@ -36,6 +36,7 @@ struct limit_step {
   duration after = {};  ///< The start of the pool.
   std::uint32_t limit = 0;
   limit_reason why = limit_reason::started;
+  std::optional<double> tokens = {};  ///< Bound on tokens in flight, where that was lowered.
 };
 
 /// One endpoint's part in a run.

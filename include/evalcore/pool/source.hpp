@@ -20,7 +20,8 @@ struct work {
   /// Requests of the same affinity go to the same endpoint where they can, since it has their prefix in its
   /// cache; 0: anywhere.
   std::uint64_t affinity = 0;
-  std::uint64_t prompt_tokens = 0;  ///< As far as is known, for limits on tokens; 0: unknown.
+  std::uint64_t prompt_tokens =
+      0;  ///< As far as is known, for limits on tokens and an adaptive limit; 0: unknown.
 };
 /// A request that must not be sent, since it is known to fail: its item ends with this.
 struct refused {
