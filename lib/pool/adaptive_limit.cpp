@@ -22,7 +22,7 @@ constexpr duration longest_hold = 10min;
 /// wait for it counts, too, and just after a start it is the short ones that end; without tokens the lengths
 /// of the answers are all noise.
 double broken_by(const attempt_report& report) {
-  if (!report.tokens) return 0.5;
+  if (!report.tokens) return 0.55;
   return report.first_token ? 0.8 : 0.6;
 }
 
