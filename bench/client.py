@@ -9,7 +9,8 @@ medians of the rounds' ratios, so that what else the machine does weighs on all.
                           armed, replies decoded, no store
   vs_bare, vs_libcurl, vs_libcurl_simdjson, vs_aiohttp, vs_lm_eval, vs_openai
                           what others spend on a request, divided by that: Beast and simdjson without anything around
-                          them; libcurl's multi interface with nlohmann's JSON, and with simdjson and a body made once;
+                          them; libcurl's multi interface as in its documentation's examples (an easy handle for each
+                          transfer) with nlohmann's JSON, and with handles used again, simdjson and a body made once;
                           aiohttp, lm-eval's local-completions, openai's client
   share_of_epoll_256      rate at 256 in flight and answers after 50 ms, divided by that of system calls alone
   streams_held            of 2,000 streams of 50 tokens/s at once, those of which the first token and the end were read

@@ -53,9 +53,9 @@ std::string request_bytes(const load& of);
 figures with_evalcore(const load& what);
 figures with_beast(const load& what);
 figures with_epoll(const load& what);
-/// Whose JSON nlohmann's library writes and reads.
+/// An easy handle for each transfer, JSON by nlohmann's library.
 figures with_libcurl(const load& what);
-/// Which writes its JSON once, and reads it with simdjson.
+/// Handles used again, a body written once, simdjson.
 figures with_libcurl_simdjson(const load& what);
 
 /// One stream for each request in flight, once.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -142,12 +143,23 @@ class timed_backend final : public backend::backend {
   std::vector<stream_times> streams_;
 };
 
-void stay_on(int core) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  CPU_SET(static_cast<unsigned>(core), &set);
-  ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
-}
+/// Keeps this thread on a core, for as long as it lives.
+class on_core {
+ public:
+  explicit on_core(int core) {
+    ::pthread_getaffinity_np(::pthread_self(), sizeof before_, &before_);
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(static_cast<unsigned>(core), &set);
+    ::pthread_setaffinity_np(::pthread_self(), sizeof set, &set);
+  }
+  ~on_core() { ::pthread_setaffinity_np(::pthread_self(), sizeof before_, &before_); }
+  on_core(const on_core&) = delete;
+  on_core& operator=(const on_core&) = delete;
+
+ private:
+  cpu_set_t before_;
+};
 
 }  // namespace
 
@@ -206,7 +218,8 @@ double first_token_error_ms(const load& what, int core) {
   questions asked(no_end);
   pool::pool requests(shared().loop(), {&timed}, asked, in_flight(what));
   meter count(what);
-  if (core >= 0) stay_on(core);
+  std::optional<on_core> computes;
+  if (core >= 0) computes.emplace(core);
   requests.start();
   double computed = 1;
   for (bool over = false; !over;) {

@@ -1,10 +1,11 @@
-// libcurl's multi interface in its own loop (curl_multi_poll, curl_multi_perform), one easy handle for each
-// request in flight, used again with its connection.
+// libcurl's multi interface in its own loop (curl_multi_poll, curl_multi_perform), in two manners: as the
+// examples of its documentation have it, an easy handle for each transfer, with nlohmann's JSON; and as lean
+// as it can be had, handles that are used again, a body written once, simdjson. Both use their connections
+// again.
 #include <curl/curl.h>
 #include <nlohmann/json.hpp>
 #include <simdjson.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ std::size_t keep(char* bytes, std::size_t size, std::size_t count, void* to) {
 /// JSON as most C++ programs read and write it.
 class nlohmann_json {
  public:
+  static constexpr bool keeps_handles = false;
   [[nodiscard]] std::string body() const { return asked_.dump(); }
   [[nodiscard]] static bool has_text(const std::string& answer) {
     const auto root = nlohmann::json::parse(answer, nullptr, false);
@@ -35,6 +37,7 @@ class nlohmann_json {
 
 class simdjson_json {
  public:
+  static constexpr bool keeps_handles = true;
   [[nodiscard]] const std::string& body() const { return body_; }
   [[nodiscard]] bool has_text(const std::string& answer) {
     simdjson::dom::element root;
@@ -62,14 +65,7 @@ figures run(const load& what) {
   CURLM* multi = curl_multi_init();
   curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(what.in_flight));
   std::vector<std::string> answers(what.in_flight);
-  std::vector<CURL*> handles;
-  const auto ask = [&](CURL* one) {
-    const std::string& body = json.body();
-    curl_easy_setopt(one, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
-    curl_easy_setopt(one, CURLOPT_COPYPOSTFIELDS, body.data());
-    curl_multi_add_handle(multi, one);
-  };
-  for (auto& answer : answers) {
+  const auto opened = [&](std::string& answer) {
     CURL* one = curl_easy_init();
     curl_easy_setopt(one, CURLOPT_URL, url.c_str());
     curl_easy_setopt(one, CURLOPT_HTTPHEADER, headers);
@@ -78,9 +74,15 @@ figures run(const load& what) {
     curl_easy_setopt(one, CURLOPT_PRIVATE, &answer);
     curl_easy_setopt(one, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(one, CURLOPT_TIMEOUT, 900L);
-    handles.push_back(one);
-    ask(one);
-  }
+    return one;
+  };
+  const auto ask = [&](CURL* one) {
+    const std::string& body = json.body();
+    curl_easy_setopt(one, CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
+    curl_easy_setopt(one, CURLOPT_COPYPOSTFIELDS, body.data());
+    curl_multi_add_handle(multi, one);
+  };
+  for (auto& answer : answers) ask(opened(answer));
   meter count(what);
   for (int running = 1; running > 0;) {
     curl_multi_perform(multi, &running);
@@ -93,14 +95,18 @@ figures run(const load& what) {
         give_up("libcurl: no answer with text");
       answer->clear();
       curl_multi_remove_handle(multi, one);
-      if (count.answered()) {
-        ask(one);
+      const bool more = count.answered();
+      if (!more || !Json::keeps_handles) {
+        curl_easy_cleanup(one);
+        one = nullptr;
+      }
+      if (more) {
+        ask(one != nullptr ? one : opened(*answer));
         running = 1;
       }
     }
     if (running > 0) curl_multi_poll(multi, nullptr, 0, 1000, nullptr);
   }
-  for (CURL* one : handles) curl_easy_cleanup(one);
   curl_multi_cleanup(multi);
   curl_slist_free_all(headers);
   return count.seen();

@@ -9,10 +9,17 @@
 namespace evalcore::net {
 namespace {
 
-bool token_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-}
+/// By byte; RFC 9110, section 5.6.2.
+constexpr auto token_characters = [] {
+  std::array<bool, 256> all{};
+  for (const char c : std::string_view("!#$%&'*+-.^_`|~0123456789"
+                                       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")) {
+    all[static_cast<unsigned char>(c)] = true;
+  }
+  return all;
+}();
+
+bool token_character(char c) { return token_characters[static_cast<unsigned char>(c)]; }
 
 /// Headers that say where the request ends or where it goes: the client's own.
 bool reserved(std::string_view name) {
