@@ -23,7 +23,7 @@ import urllib.request
 ROUNDS = 3
 FIXED = (1, 2, 4, 8, 16)
 SLOTS = 16
-ITEMS = 32
+ITEMS = 64
 ANSWER_TOKENS = 16
 TOPICS = ("rivers", "bread", "the moon", "chess", "bees", "iron", "glass", "rain")
 
