@@ -15,6 +15,10 @@ struct overloaded : Ts... {
   using Ts::operator()...;
 };
 
+std::unique_ptr<result<chat::reply>> held(result<chat::reply>&& outcome) {
+  return std::make_unique<result<chat::reply>>(std::move(outcome));
+}
+
 }  // namespace
 
 /// Does what the machine says. Everything but the queue is touched on the loop only.
@@ -103,11 +107,12 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     std::uint32_t attempt_;
   };
 
-  void pump() {
+  void pump() { pump(std::chrono::steady_clock::now()); }
+
+  void pump(instant now) {
     // A backend or source that answers within the call comes back here: the outer round goes on.
     if (!started_ || pumping_) return;
     pumping_ = true;
-    auto now = std::chrono::steady_clock::now();
     while (auto next = machine_.step(now)) {
       std::visit(overloaded{
                      [&](const ask_source&) { pull_one(now); },
@@ -133,7 +138,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                    },
                    [&](refused&& one) {
                      machine_.pulled_refused();
-                     push({.what = event::kind::ended, .id = one.id, .outcome = std::move(one.why)});
+                     push({.what = event::kind::ended, .id = one.id, .outcome = held(std::move(one.why))});
                    },
                    [&](share_prefix&& one) {
                      pulled_share_ = std::move(one);
@@ -199,12 +204,13 @@ class pool::impl : public std::enable_shared_from_this<impl> {
           fail(errc::timeout, stage::body,
                "no whole answer within the total deadline of " + std::to_string(seconds(deadline_)) + " s");
     }
-    if (machine_.attempt_ended(id, outcome, std::chrono::steady_clock::now()) == fate::waits) {
+    const auto now = std::chrono::steady_clock::now();
+    if (machine_.attempt_ended(id, outcome, now) == fate::waits) {
       say(event::kind::retrying, id, one, std::move(outcome));
     } else {
       finish(id, std::move(outcome));
     }
-    pump();
+    pump(now);
   }
 
   /// The item's end.
@@ -222,7 +228,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
           .id = id,
           .attempt = one.attempt,
           .endpoint = one.endpoint,
-          .outcome = std::move(outcome)});
+          .outcome = held(std::move(outcome))});
   }
 
   /// What happens in one turn of the loop reaches the host together.
@@ -245,7 +251,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   void drained(std::optional<error> why) {
     finished_ = true;
     event last;
-    if (why) last.outcome = *std::move(why);
+    if (why) last.outcome = held(*std::move(why));
     push(std::move(last));
   }
 

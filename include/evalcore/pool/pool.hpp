@@ -27,8 +27,8 @@ struct event {
   std::uint32_t endpoint = 0;  ///< Where the attempt is or was, by the order in which they were given.
   /// retrying: why the attempt failed. ended: the reply or why there is none (`timeout` for the total
   /// deadline, `cancelled` by the host or the time limit, or what the backend said of the last attempt).
-  /// drained: an error when not everything was sent although the host did not ask for that.
-  std::optional<result<chat::reply>> outcome;
+  /// drained: an error when not everything was sent although the host did not ask for that. Null otherwise.
+  std::unique_ptr<result<chat::reply>> outcome = nullptr;
 };
 
 /// A change of an adaptive limit.
