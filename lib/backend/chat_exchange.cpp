@@ -91,7 +91,7 @@ error chat_exchange::refusal() const {
   return why;
 }
 
-void chat_exchange::end(result<chat::reply> outcome) {
+void chat_exchange::end(result<chat::reply>&& outcome) {
   const auto to = abandon();
   spent_();  // May drop the last reference that others hold; whoever calls us holds one.
   if (!outcome) outcome = at_.without_secrets(std::move(outcome).error());

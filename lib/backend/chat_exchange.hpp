@@ -42,7 +42,7 @@ class chat_exchange final : public net::http_sink {
  private:
   [[nodiscard]] error refusal() const;
   [[nodiscard]] error page_error() const;
-  void end(result<chat::reply> outcome);
+  void end(result<chat::reply>&& outcome);
 
   const endpoint& at_;
   const chat_codec& format_;

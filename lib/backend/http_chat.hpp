@@ -1,9 +1,9 @@
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
@@ -75,7 +75,7 @@ class http_chat final : public backend {
   const info info_;
   const std::string slot_file_;  ///< Its beginning: the name belongs to this object alone.
   prompt_scorer scorer_;
-  std::map<ticket, under_way> open_;
+  std::unordered_map<ticket, under_way> open_;
   ticket next_ = 1;
 };
 

@@ -37,9 +37,10 @@ std::size_t length_of_plain(std::string_view text) {
   constexpr std::size_t step = 4 * sizeof(std::uint64_t);
   std::size_t length = 0;
   for (; text.size() - length >= step; length += step) {
-    const char* at = text.data() + length;
-    const auto found = special_in_eight(at) | special_in_eight(at + 8) | special_in_eight(at + 16) |
-                       special_in_eight(at + 24);
+    std::uint64_t found = 0;
+    for (std::size_t at = length; at < length + step; at += sizeof(std::uint64_t)) {
+      found |= special_in_eight(text.data() + at);
+    }
     if ((found & in_each_byte(0x80)) != 0) break;
   }
   while (length < text.size() && is_plain(text[length])) ++length;

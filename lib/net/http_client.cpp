@@ -262,16 +262,17 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     to_write.push_back(one->link);
     if (to_write.size() > 1) return;
     boost::asio::post(context, [self = shared_from_this()] {
+      const auto now = clock_now();
       for (const auto& link : std::exchange(self->to_write, {})) {
-        if (link->carries) self->write(link->carries);
+        if (link->carries) self->write(link->carries, now);
       }
     });
   }
 
-  void write(const exchange_ptr& one) {
+  void write(const exchange_ptr& one, instant now) {
     one->written += one->link->write_now(std::string_view(one->text).substr(one->written));
     if (one->written == one->text.size()) {
-      one->machine.written(true, clock_now());
+      one->machine.written(true, now);
       return wake_at(one->machine.deadline());
     }
     one->link->write_some(
@@ -281,8 +282,9 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
           if (one->link != link || why) return;
           one->written += bytes;
           const bool all = one->written == one->text.size();
-          one->machine.written(all, clock_now());
-          if (!all) self->write(one);
+          const auto then = clock_now();
+          one->machine.written(all, then);
+          if (!all) self->write(one, then);
           self->wake_at(one->machine.deadline());
         });
   }

@@ -43,13 +43,25 @@ member_list last_members(const simdjson::dom::object& from) {
   return last;
 }
 
+/// One bit, the same for equal keys.
+std::uint64_t mark_of(std::string_view key) {
+  if (key.empty()) return 1;
+  constexpr unsigned bits = 64;
+  const auto front = static_cast<unsigned char>(key.front());
+  const auto back = static_cast<unsigned char>(key.back());
+  return std::uint64_t{1} << ((front * 5U + back * 3U + key.size()) % bits);
+}
+
 bool repeats_a_key_itself(const simdjson::dom::object& from) {
   if (from.size() > few_members) return last_members(from).size() < from.size();
   std::array<std::string_view, few_members> keys;
   auto* end = keys.begin();
+  std::uint64_t marks = 0;  // Of the keys so far; most keys differ in theirs.
   for (auto one = from.begin(), last = from.end(); one != last; ++one) {
     const auto key = one.key();
-    if (std::find(keys.begin(), end, key) != end) return true;
+    const auto mark = mark_of(key);
+    if ((marks & mark) != 0 && std::find(keys.begin(), end, key) != end) return true;
+    marks |= mark;
     *end++ = key;
   }
   return false;
