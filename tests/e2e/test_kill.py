@@ -2,16 +2,18 @@
 
 import contextlib
 import json
+import os
 import random
 import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import question, rows, stored_items, summary
+from conftest import REPOSITORY, question, rows, stored_items, summary
 
 ITEMS = 30
 
@@ -50,6 +52,17 @@ def test_killed_runs_go_on_where_they_were(program, proxy_to, write_suite, tmp_p
     assert kills_with_progress >= 2, "the kills came too late or too early to prove anything"
     assert rows(out) == rows(tmp_path / "quiet")
     assert summary(out)["answered"] == ITEMS
+
+
+def test_kills_at_random_and_in_the_middle_of_a_write_lose_nothing(program):
+    """A slice of `scripts/bench kill --cycles 10000`."""
+    done = subprocess.run([sys.executable, REPOSITORY / "bench/kill.py", "--cycles", "300"], capture_output=True, text=True,
+                          timeout=600, env=os.environ | {"EVALCORE_PROGRAM": program})
+    assert done.returncode == 0, done.stderr
+    figures = json.loads(done.stdout)
+    assert figures["cycles"] >= 300
+    assert min(figures["kills"].values()) >= 50, "the kills came too late or too early to prove anything"
+    assert figures["lost"] == figures["sent_twice"] == 0
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
