@@ -21,7 +21,7 @@ STATUSES = [part for status in (429, 503, 504, 529) for part in ("--error-rate",
 STREAMS = ["--error-rate", "500=0.05", "--stream-fault", "disconnect=0.04", "--stream-fault", "truncate=0.04",
            "--stream-fault", "malformed=0.04", "--stream-fault", "stall=0.04", "--stream-stall-seconds", "12",
            # So slow that llmock sees who stops reading: what was sent to its end counts as answered.
-           "--stream-chunk-delay-ms", "100"]
+           "--stream-chunk-delay-ms", "50"]
 
 
 @pytest.fixture

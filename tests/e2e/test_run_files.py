@@ -60,9 +60,10 @@ def folder(evalcore, write_suite, tmp_path):
 
 
 def test_every_member_of_the_summary_is_documented_and_the_other_way_round(folder):
-    documented, _ = named("summary.json")
+    documented, optional = named("summary.json")
     written = paths(summary(folder), {name for name in documented if name.endswith(".*")})
-    assert written == documented
+    assert optional == {"endpoints[].limit_history[].tokens"}
+    assert written == documented - optional
 
 
 def test_every_member_of_a_row_is_documented_and_the_other_way_round(folder):
