@@ -13,9 +13,9 @@
 namespace evalcore::net {
 
 struct loop::impl {
-  /// Sockets and timers are used on the loop's thread alone, so their locks are left out. Not the hint 1:
-  /// with it, Asio lets a post from the loop itself pass one made later by another thread.
-  boost::asio::io_context context{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO};
+  /// The default concurrency hint: with 1, and with those that leave locks out, Asio lets a post from the loop
+  /// itself pass one made later by another thread.
+  boost::asio::io_context context;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
   std::unordered_map<timer_id, std::unique_ptr<boost::asio::steady_timer>> timers;
   timer_id next_timer = 1;
