@@ -215,6 +215,11 @@ TEST_CASE(
   const auto server = start_server(loop, how);
   auto endless = test::user_says("tell me everything");
   endless.params.max_tokens = 900;
+  // A list that may not end before that.
+  endless.params.format =
+      chat::response_format{.how = chat::response_format::kind::json_schema,
+                            .name = "list",
+                            .schema = R"({"type": "array", "items": {"type": "integer"}, "minItems": 300})"};
   for (int round = 0; round < 3; ++round) {
     const auto leaving = test::start(loop, *server, endless);
     leaving.sink->wait_for_first_token();
