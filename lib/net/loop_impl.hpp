@@ -13,8 +13,8 @@
 namespace evalcore::net {
 
 struct loop::impl {
-  /// The default concurrency hint: with 1, and with those that leave locks out, Asio lets a post from the loop
-  /// itself pass one made later by another thread.
+  /// The default concurrency hint: with 1, and with those that leave locks out, Asio lets a post from the
+  /// loop itself pass one made later by another thread.
   boost::asio::io_context context;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
   std::unordered_map<timer_id, std::unique_ptr<boost::asio::steady_timer>> timers;
