@@ -69,6 +69,7 @@ using connection_ptr = std::shared_ptr<connection>;
 struct http_client::impl : std::enable_shared_from_this<impl> {
   impl(loop& owner, url server, const http_limits& limits, const tls_options& how)
       : context(owner.native().context),
+        plain(owner.native().plain.get()),
         origin(std::move(server)),
         peer(origin.host_and_port()),
         bounds(limits),
@@ -82,6 +83,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   boost::asio::io_context& context;
+  plain_reads* const plain;
   const url origin;
   const std::string peer;
   const http_limits bounds;
@@ -217,7 +219,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   void dial(const exchange_ptr& one) {
-    attach(one, std::make_shared<connection>(context));
+    attach(one, std::make_shared<connection>(context, plain));
     one->link->connect(addresses, [self = shared_from_this(), one, link = one->link](const error_code& why) {
       if (one->link != link) return;
       if (why) {

@@ -10,6 +10,8 @@
 
 #include <evalcore/net/loop.hpp>
 
+#include "net/plain_reads.hpp"
+
 namespace evalcore::net {
 
 struct loop::impl {
@@ -17,6 +19,7 @@ struct loop::impl {
   /// loop itself pass one made later by another thread.
   boost::asio::io_context context;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{context.get_executor()};
+  std::unique_ptr<plain_reads> plain = make_plain_reads(context);
   std::unordered_map<timer_id, std::unique_ptr<boost::asio::steady_timer>> timers;
   timer_id next_timer = 1;
   std::thread thread;

@@ -1,0 +1,128 @@
+#include <boost/asio/error.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "net/plain_reads.hpp"
+
+namespace evalcore::net {
+namespace {
+
+/// What is heard in one turn of the loop, so that what was posted meanwhile is not kept waiting.
+constexpr std::size_t most_at_once = 128;
+constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
+
+class epoll_reads final : public plain_reads {
+ public:
+  explicit epoll_reads(boost::asio::io_context& context)
+      : poller_(context, ::epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer_bytes) {}
+
+  void add(int socket, heard to) override {
+    auto& one = sockets_[socket];
+    one = std::make_unique<entry>(entry{socket, std::move(to), nullptr});
+    ask(EPOLL_CTL_ADD, *one, EPOLLIN);
+    if (!waits_) wait();
+  }
+
+  void close(int socket) override {
+    auto gone = sockets_.extract(socket);
+    ::close(socket);
+    gone.mapped()->socket = closed;
+    // It may be the one that is being called, or be among those that were found.
+    if (looking_) closed_.push_back(std::move(gone.mapped()));
+  }
+
+  void when_writable(int socket, std::function<void()> then) override {
+    auto& one = *sockets_.at(socket);
+    one.writable = std::move(then);
+    ask(EPOLL_CTL_MOD, one, EPOLLIN | EPOLLOUT);
+  }
+
+  [[nodiscard]] std::size_t write(int socket, std::string_view bytes) override {
+    const auto sent = ::send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    return sent > 0 ? static_cast<std::size_t>(sent) : 0;
+  }
+
+  [[nodiscard]] bool silent(int socket) override {
+    char byte = 0;
+    return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+  }
+
+ private:
+  static constexpr int closed = -1;
+
+  struct entry {
+    int socket;
+    heard to;
+    std::function<void()> writable;
+  };
+
+  void ask(int what, entry& of, std::uint32_t events) {
+    epoll_event wish{};
+    wish.events = events;
+    wish.data.ptr = &of;
+    ::epoll_ctl(poller_.native_handle(), what, of.socket, &wish);
+  }
+
+  void wait() {
+    waits_ = true;
+    poller_.async_wait(decltype(poller_)::wait_read, [this](const error_code& why) {
+      if (why) return;
+      look();
+      wait();
+    });
+  }
+
+  void look() {
+    std::array<epoll_event, most_at_once> found;
+    const int count = ::epoll_wait(poller_.native_handle(), found.data(), static_cast<int>(found.size()), 0);
+    looking_ = true;
+    for (int i = 0; i < count; ++i) {
+      const auto& event = found[static_cast<std::size_t>(i)];
+      entry& one = *static_cast<entry*>(event.data.ptr);
+      if (one.socket != closed && one.writable && (event.events & ~std::uint32_t{EPOLLIN}) != 0) {
+        ask(EPOLL_CTL_MOD, one, EPOLLIN);
+        std::exchange(one.writable, nullptr)();
+      }
+      if (one.socket != closed && (event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(one);
+    }
+    looking_ = false;
+    closed_.clear();
+  }
+
+  void read(entry& from) {
+    const auto got = ::recv(from.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
+    if (bytes > 0) return from.to({}, {buffer_.data(), bytes}, bytes < buffer_.size());
+    const int why = got < 0 ? errno : 0;
+    if (why == EAGAIN || why == EINTR) return;
+    // Nothing more comes, and the system would say so again and again.
+    ask(EPOLL_CTL_DEL, from, 0);
+    from.to(got < 0 ? error_code(why, boost::system::system_category()) : error_code(boost::asio::error::eof),
+            {}, true);
+  }
+
+  boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> poller_;
+  std::unordered_map<int, std::unique_ptr<entry>> sockets_;
+  std::vector<std::unique_ptr<entry>> closed_;  ///< While looking.
+  std::vector<char> buffer_;
+  bool waits_ = false;
+  bool looking_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<plain_reads> make_plain_reads(boost::asio::io_context& context) {
+  return std::make_unique<epoll_reads>(context);
+}
+
+}  // namespace evalcore::net
