@@ -7,8 +7,8 @@
 #include <evalcore/wire/encoded.hpp>
 #include <evalcore/wire/sse.hpp>
 
-// What every streamed format does with its events. `State` has the parser `events`, the first `failure`, and
-// event(one, made), which takes one event.
+// What every streamed format does with its events. `State` has the parser `events`, the `reader` of what is
+// in them, the first `failure`, and event(one, made), which takes one event.
 
 namespace evalcore::wire {
 
@@ -21,6 +21,7 @@ template <class State>
       if (now.failure) return;
       if (auto taken = now.event(one, made); !taken) now.failure = std::move(taken).error();
     });
+    now.reader.rest();
     if (!framed && !now.failure) now.failure = framed.error();
   }
   if (now.failure) return *now.failure;

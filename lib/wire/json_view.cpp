@@ -18,8 +18,8 @@ namespace {
 /// Keys of objects up to this size are compared one by one, those of larger ones sorted.
 constexpr std::size_t few_members = 16;
 
-/// A reader's parser costs more to make than most replies cost to read, so one is left for the next. One
-/// that has grown for a large document is not: it holds many times that document.
+/// A parser costs more to make than most replies cost to read, so one is left for the thread's next reader.
+/// One that has grown for a large document is not: it holds many times that document.
 constexpr std::size_t most_kept_bytes = std::size_t{64} * 1024;
 thread_local std::unique_ptr<simdjson::dom::parser> spare;
 
@@ -147,14 +147,16 @@ std::string replace_lone_surrogates(std::string_view text) {
 
 }  // namespace
 
-json_reader::json_reader() : parser_(spare ? std::move(spare) : std::make_unique<simdjson::dom::parser>()) {}
+json_reader::~json_reader() { rest(); }
 
-json_reader::~json_reader() {
+void json_reader::rest() noexcept {
   if (parser_ && parser_->capacity() <= most_kept_bytes) spare = std::move(parser_);
+  parser_ = nullptr;
 }
 
 simdjson::error_code json_reader::parse(std::string_view text, element& root) {
   if (text.empty()) return simdjson::EMPTY;  // simdjson copies from a null pointer then.
+  if (!parser_) parser_ = spare ? std::move(spare) : std::make_unique<simdjson::dom::parser>();
   if (text.size() > parser_->capacity()) {
     if (const auto failure = parser_->allocate(text.size(), limits::json_depth)) return failure;
   }

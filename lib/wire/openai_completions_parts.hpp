@@ -18,6 +18,7 @@ namespace evalcore::wire {
 class completion_reader {
  public:
   [[nodiscard]] std::optional<element> read(std::string_view text);
+  void rest() noexcept { reader_.rest(); }
   [[nodiscard]] const chat::json_damage& damage() const noexcept { return reader_.damage(); }
 
  private:
