@@ -79,6 +79,8 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_flag_callback(
       "--no-prompt-cache", [&into] { into.request.use_prompt_cache = false; },
       "Ask the backend not to reuse prompts (where it can be asked)");
+  command.add_option("--price", into.price, "Count what it costs, by the prices in this file (docs/cost.md)")
+      ->type_name("FILE");
   command.add_flag("--json", into.json, "Print the result as JSON on standard output");
 }
 
@@ -155,6 +157,14 @@ command parse_arguments(int argc, char** argv) {
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
   run_command->add_flag("--baseline", run.baseline, "Mark the rows as a baseline");
+  run_command
+      ->add_option(
+          "--max-cost", run.max_cost_usd,
+          "Send nothing more once it could make what was spent on this suite exceed so many USD; the "
+          "store knows what earlier runs spent")
+      ->check(real_number(1e-9, 1e6))
+      ->needs("--price")
+      ->type_name("USD");
   run_command->add_flag(
       "--probe", run.probe,
       "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");
@@ -169,6 +179,12 @@ command parse_arguments(int argc, char** argv) {
       app.add_subcommand("plan", "Show which items share a prefix and what that should save");
   add_suite_options(*plan_command, plan.suite);
   add_backend_options(*plan_command, plan.backend, plan.suite.quiet);
+  plan_command
+      ->add_option("--expected-output", plan.expected_output,
+                   "Tokens that an answer comes to, for --price [the bound: max_tokens]")
+      ->check(whole_number(0, 4'294'967'295))
+      ->needs("--price")
+      ->type_name("TOKENS");
   plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
 
   probe_arguments probe;

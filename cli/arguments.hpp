@@ -51,6 +51,7 @@ struct suite_arguments {
   bool concurrency_named = false;
   bool suite_order = false;
   run::request_options request;
+  std::string price;  ///< A price file; empty: costs are not counted.
   bool json = false;
   bool quiet = false;
 };
@@ -64,6 +65,7 @@ struct run_arguments {
   std::string model_name;
   std::optional<std::int64_t> model_step;
   bool baseline = false;
+  std::optional<double> max_cost_usd;
   bool probe = false;    ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
 };
@@ -71,6 +73,7 @@ struct run_arguments {
 struct plan_arguments {
   suite_arguments suite;
   backend_arguments backend;
+  std::optional<std::uint64_t> expected_output;  ///< Tokens of an answer.
 };
 
 struct probe_arguments {

@@ -1,6 +1,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -24,6 +25,7 @@
 #include "descriptors.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
+#include "price_option.hpp"
 #include "printable.hpp"
 #include "progress_line.hpp"
 
@@ -115,6 +117,7 @@ void print_report(const run::summary& of, const outputs& paths) {
   }
   if (of.sent > 0) {
     std::printf("%s\n", run::prefix_line(of).c_str());
+    if (of.cost) std::printf("%s\n", run::cost_line(of).c_str());
     std::printf("wall %.2f s, %.2f items/s", of.wall_s,
                 of.wall_s > 0 ? static_cast<double>(of.answered - of.reused) / of.wall_s : 0.0);
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
@@ -159,6 +162,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
         errc::invalid_argument, stage::config,
         "name a backend with --backend: " + selector_names() + " (`evalcore backends` says what each needs)");
   }
+  const auto prices = open_prices(arguments.suite.price);
+  if (!prices) return prices.error();
   auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
   if (!suite) return std::move(suite).error();
   const auto items = std::min(suite->size(), arguments.suite.limit.value_or(suite->size()));
@@ -187,6 +192,12 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;
   for (const auto& one : *backends) endpoints.push_back(one.get());
+  std::optional<run::price> price;
+  if (*prices) {
+    const auto found = (*prices)->find(endpoints.front()->about().model);
+    if (!found) return found.error();
+    price = *found;
+  }
   std::optional<backend::probe_report> probe;
   if (arguments.probe) {
     auto report = backend::probe(loop, *endpoints.front(), {}, stop);
@@ -214,6 +225,10 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.task = task;
   how.options_json = arguments.as_given;
   how.probe = std::move(probe);
+  how.price = price;
+  if (arguments.max_cost_usd) {
+    how.max_cost = static_cast<run::pico_usd>(std::llround(*arguments.max_cost_usd * 1e12));
+  }
 
   if (bound < wanted) {
     shown.note("at most " + std::to_string(bound) +

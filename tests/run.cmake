@@ -1,5 +1,7 @@
 evalcore_test(run
   SOURCES
+    unit/test_budgeted_source.cpp
+    unit/test_cost.cpp
     unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
