@@ -84,6 +84,40 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_flag("--json", into.json, "Print the result as JSON on standard output");
 }
 
+/// I/N; both from 1 on, and I no more than N.
+void add_shard(CLI::App& command, std::optional<run::shard>& into) {
+  command
+      .add_option_function<std::string>(
+          "--shard",
+          [&into](const std::string& text) {
+            constexpr std::uint32_t most = 100'000;
+            const auto cut = text.find('/');
+            run::shard read;
+            const bool reads = cut != std::string::npos && reads_as(text.substr(0, cut), read.index) &&
+                               reads_as(text.substr(cut + 1), read.of);
+            if (!reads || read.index < 1 || read.index > read.of || read.of > most) {
+              throw CLI::ValidationError("--shard", "wants I/N, such as 1/4: the first of four parts");
+            }
+            into = read;
+          },
+          "Only the I-th of N parts of the suite, dealt so that what shares a prefix stays together; "
+          "`evalcore "
+          "merge` puts the run files together")
+      ->type_name("I/N");
+}
+
+CLI::App* add_merge_command(CLI::App& app, merge_arguments& into) {
+  auto* command = app.add_subcommand("merge", "Put the run files of a suite's shards together");
+  command->add_option("OUT", into.out, "Folder for run.db, rows.jsonl and summary.json")->required();
+  command->add_option("FILE", into.files, "Run files (run.db), or the folders that hold them")->required();
+  command->add_option("--suite", into.suite, "The suite [where the runs found it]");
+  command->add_option("--answers", into.answers, "BFCL: the file of possible answers");
+  command->add_flag("--json", into.json, "Print the summary as JSON");
+  command->footer(
+      "Exit status: 0 done, 2 usage or files that are not parts of one run, 4 items errored or are missing.");
+  return command;
+}
+
 CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
   auto* command = app.add_subcommand("probe", "Find out what a backend answers, honours and promises");
   command->add_option_function<std::string>(
@@ -153,6 +187,7 @@ command parse_arguments(int argc, char** argv) {
                           "Folder for run.db, rows.jsonl and summary.json [out/<suite>]");
   run_command->add_option("--store", run.store,
                           "The run store [run.db in the --out folder]; what it has is reused");
+  add_shard(*run_command, run.part);
   run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
@@ -187,6 +222,9 @@ command parse_arguments(int argc, char** argv) {
       ->type_name("TOKENS");
   plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
 
+  merge_arguments merge;
+  auto* merge_command = add_merge_command(app, merge);
+
   probe_arguments probe;
   auto* probe_command = add_probe_command(app, probe);
 
@@ -207,6 +245,10 @@ command parse_arguments(int argc, char** argv) {
     return run;
   }
   if (plan_command->parsed()) return plan;
+  if (merge_command->parsed()) {
+    merge.as_given = given;
+    return merge;
+  }
   if (probe_command->parsed()) return probe;
   return backends;
 }

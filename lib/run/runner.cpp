@@ -18,6 +18,7 @@
 #include "run/ledger.hpp"
 #include "run/limit_text.hpp"
 #include "run/planned_source.hpp"
+#include "run/setup.hpp"
 #include "run/tally.hpp"
 
 namespace evalcore::run {
@@ -72,6 +73,13 @@ class runner {
 
   result<summary> run() {
     begin_summary();
+    if (how_.part) {
+      auto own = items_of(*how_.part, suite_, summary_.items);
+      if (!own) return std::move(own).error();
+      own_ = *std::move(own);
+      summary_.items = own_.size();
+      summary_.shard = how_.part->text();
+    }
     auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note,
                                    pool::patient(how_.pool.retry, watch_.note), stop_);
     if (!tools) return std::move(tools).error();
@@ -81,6 +89,7 @@ class runner {
     if (auto read = read_store(); !read) return std::move(read).error();
     summary_.tools = !any_tools_ ? "none" : request_.tools == tools_mode::text ? "text" : "native";
     if (auto planned = plan(); !planned) return std::move(planned).error();
+    record_.setup_json = to_json(setup());
     if (auto begun = store_.begin_run(record_); !begun) return std::move(begun).error();
     if (summary_.reused > 0) {
       watch_.note(std::to_string(summary_.reused) + " of " + std::to_string(summary_.items) +
@@ -116,7 +125,8 @@ class runner {
   /// Takes from the store what it has, and lists the rest.
   result<void> read_store() {
     std::uint64_t sampled = 0;
-    for (std::size_t index = 0; index < summary_.items; ++index) {
+    for (std::size_t at = 0; at < summary_.items; ++at) {
+      const auto index = how_.part ? own_[at] : at;
       auto one = suite_.get(index);
       if (!one) return std::move(one).error();
       any_tools_ = any_tools_ || !one->request.tools.empty();
@@ -157,6 +167,19 @@ class runner {
       summary_.cost->spent += *spent;
     }
     return {};
+  }
+
+  [[nodiscard]] run_setup setup() const {
+    return {.request = request_,
+            .task = summary_.task,
+            .items = std::min(suite_.size(), how_.limit.value_or(suite_.size())),
+            .shard = summary_.shard,
+            .order = summary_.order,
+            .tools = summary_.tools,
+            .concurrency = summary_.concurrency,
+            .adaptive = summary_.adaptive,
+            .labels = how_.labels,
+            .price = how_.price};
   }
 
   result<void> plan() {
@@ -437,6 +460,7 @@ class runner {
 
   request_options request_;  ///< With the tools mode decided.
   bool any_tools_ = false;
+  std::vector<std::size_t> own_;      ///< Suite positions of a shard's items.
   std::vector<std::size_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
   prompts prompts_;
   std::unique_ptr<planned_source> source_;

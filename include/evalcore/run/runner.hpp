@@ -28,6 +28,7 @@ struct run_options {
   bool suite_order = false;          ///< No planning.
   std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
   std::optional<shard> part;         ///< Only this part of those.
+  row_labels labels;                 ///< For the store: who is named in the rows of a merge.
   std::string task;                  ///< Empty: the suite's.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
   /// For the store and the summary; absent: what is known without asking.

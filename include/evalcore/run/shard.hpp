@@ -21,8 +21,9 @@ struct shard {
 
 /// The positions of a shard's items among the first `count` of the suite, ascending. They follow from the
 /// suite, `count` and the number of shards alone, so that every machine deals alike. Every item is in
-/// exactly one shard. Items that share a prefix stay together, unless they are more than a shard's even part
-/// of the work: bytes of prompts, those of a shared prefix counted once. Errors: bad_suite, storage.
+/// exactly one shard. Items that share a prefix stay together, unless they are much more than a shard's even
+/// part of the work (see prefix::dealer): bytes of prompts, those of a shared prefix counted once. Errors:
+/// bad_suite, storage.
 [[nodiscard]] result<std::vector<std::size_t>> items_of(const shard& which, const suite& from,
                                                         std::size_t count);
 
