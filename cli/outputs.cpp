@@ -81,9 +81,9 @@ void print_report(const run::summary& of, const outputs& paths) {
     std::printf("possibly paid twice: %llu (requests that were out when an earlier run was killed)\n",
                 static_cast<unsigned long long>(of.possibly_paid_twice));
   }
+  if (of.cost) std::printf("%s\n", run::cost_line(of).c_str());
   if (of.sent > 0) {
     std::printf("%s\n", run::prefix_line(of).c_str());
-    if (of.cost) std::printf("%s\n", run::cost_line(of).c_str());
     std::printf("wall %.2f s, %.2f items/s", of.wall_s,
                 of.wall_s > 0 ? static_cast<double>(of.answered - of.reused) / of.wall_s : 0.0);
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
