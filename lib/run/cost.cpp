@@ -24,6 +24,13 @@ cost exactly(std::uint64_t tokens, pico_usd each) noexcept { return between(toke
 pico_usd dearest_input(const price& at) noexcept { return std::max({at.input, at.cached, at.cache_write}); }
 pico_usd dearest_output(const price& at) noexcept { return std::max(at.output, at.reasoning); }
 
+/// Beyond this no model has a context; such a count, of a server that goes below 0 for one, tells nothing.
+constexpr std::uint64_t most_tokens = 1'000'000'000;
+
+std::optional<std::uint64_t> believed(const std::optional<std::uint64_t>& count) noexcept {
+  return count && *count <= most_tokens ? count : std::nullopt;
+}
+
 cost prompt_cost(const chat::usage& used, const price& at) noexcept {
   const auto cached = used.cached_tokens.value_or(0);
   const auto written = used.cache_write_tokens.value_or(0);
@@ -78,8 +85,13 @@ cost& cost::operator+=(const cost& other) noexcept {
 }
 
 cost cost_of(const chat::usage& used, const price& at) noexcept {
-  cost sum = prompt_cost(used, at);
-  sum += completion_cost(used, at);
+  const chat::usage told{.prompt_tokens = believed(used.prompt_tokens),
+                         .cached_tokens = believed(used.cached_tokens),
+                         .completion_tokens = believed(used.completion_tokens),
+                         .reasoning_tokens = believed(used.reasoning_tokens),
+                         .cache_write_tokens = believed(used.cache_write_tokens)};
+  cost sum = prompt_cost(told, at);
+  sum += completion_cost(told, at);
   return sum;
 }
 

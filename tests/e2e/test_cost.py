@@ -44,7 +44,9 @@ def test_a_run_tells_what_it_cost(priced, write_suite, tmp_path):
 
 
 def test_a_count_that_is_not_told_makes_the_cost_a_range(priced, write_suite, tmp_path):
-    done = priced("run", write_suite("s.jsonl", [hi(1)]), "--out", "out", usage={"prompt_tokens": 1000, "completion_tokens": 0})
+    done = priced(
+        "run", write_suite("s.jsonl", [hi(1)]), "--out", "out", usage={"prompt_tokens": 1000, "completion_tokens": 0}
+    )
     assert "cost: 0.000500 to 0.00100 USD\n" in done.stdout, done.stdout
     done = priced("run", write_suite("t.jsonl", [hi(1)]), "--out", "silent", usage={})
     assert "cost: at least 0.0000 USD\n" in done.stdout
@@ -91,7 +93,9 @@ def test_a_plan_tells_what_a_run_would_cost(priced, write_suite):
 
 def test_on_the_real_server_the_plan_and_the_run_agree_on_the_prompts(evalcore, canned, write_suite, tmp_path):
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))
-    suite = write_suite("s.jsonl", [question(n, "The rules are long but the same for everyone. " * 8) for n in range(8)])
+    suite = write_suite(
+        "s.jsonl", [question(n, "The rules are long but the same for everyone. " * 8) for n in range(8)]
+    )
     planned = evalcore("plan", suite, *canned, "--price", "prices.json", "--json")
     assert planned.returncode == 0, planned.stderr
     done = evalcore("run", suite, *canned, "--price", "prices.json", "--out", "out")

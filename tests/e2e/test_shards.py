@@ -104,7 +104,9 @@ def columns_of(path, table, without):
 @pytest.mark.parametrize("table", ["runs", "items", "attempts", "replies", "scores"])
 def test_a_merge_keeps_every_column_of_its_parts(evalcore, write_suite, tmp_path, table):
     (tmp_path / "prices.json").write_text('{"usd_per_million_tokens": [{"model": "*", "input": 1, "output": 2}]}')
-    how = script_of(tmp_path, {"match": "number 3", "error": {"code": "timeout"}}, {"text": "Hello!", "usage": {"prompt_tokens": 5}})
+    how = script_of(
+        tmp_path, {"match": "number 3", "error": {"code": "timeout"}}, {"text": "Hello!", "usage": {"prompt_tokens": 5}}
+    )
     run_shards(evalcore, write_suite("s.jsonl", items(12)), 2, *how, "--price", "prices.json")
     assert evalcore("merge", "merged", "part1", "part2").returncode == 4
     numbers = {"attempt_id", "reply_id"}
@@ -126,7 +128,7 @@ def test_missing_items_are_listed_and_a_run_on_the_merge_answers_them(evalcore, 
     gone = stored_replies(tmp_path / "part2").keys()
     done = evalcore("merge", "merged", "part1", "part3")
     assert done.returncode == 4
-    assert re.findall(r"^evalcore: missing: (.*)$", done.stderr, re.M) == sorted(gone)
+    assert re.findall(r"^evalcore: missing: (.*)$", done.stderr, re.MULTILINE) == sorted(gone)
     assert f"{len(gone)} of 12 items are missing" in done.stderr
     assert summary(tmp_path / "merged")["not_run"] == len(gone)
     assert not (tmp_path / "merged/rows.jsonl").exists()
@@ -144,7 +146,10 @@ def test_files_that_are_not_parts_of_one_run_are_refused_by_name(evalcore, write
     assert evalcore("run", write_suite("t.jsonl", [hi(1)]), *how, "--out", "foreign").returncode == 0
     for other, said in [
         ("all", 'item "q0'),
-        ("seeded", "seeded/run.db was run with other options than part1/run.db: seed is 7 in seeded/run.db and none in"),
+        (
+            "seeded",
+            "seeded/run.db was run with other options than part1/run.db: seed is 7 in seeded/run.db and none in",
+        ),
         ("foreign", "foreign/run.db holds answers to another suite"),
         ("absent", "there is no run file absent"),
     ]:

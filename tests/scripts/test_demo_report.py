@@ -1,4 +1,5 @@
 """scripts/demo_report.py: which demos go on, and what it says of one that did."""
+
 import contextlib
 import io
 import json
@@ -33,12 +34,17 @@ class demo(unittest.TestCase):
         with contextlib.closing(sqlite3.connect(into / "run.db")) as database:
             database.executescript("CREATE TABLE items (item_key, item_id); CREATE TABLE replies (item_key, body);")
             database.executemany("INSERT INTO items VALUES (?, ?)", [("k", "i"), ("l", "j")])
-            database.executemany("INSERT INTO replies VALUES (?, ?)", [("k", '{"text": "yes"}'), ("l", '{"text": "no"}')])
+            database.executemany(
+                "INSERT INTO replies VALUES (?, ?)", [("k", '{"text": "yes"}'), ("l", '{"text": "no"}')]
+            )
             database.commit()
 
     def report(self, *arguments):
         said = io.StringIO()
-        with mock.patch.object(sys, "argv", ["demo_report.py", str(self.out), *arguments]), contextlib.redirect_stdout(said):
+        with (
+            mock.patch.object(sys, "argv", ["demo_report.py", str(self.out), *arguments]),
+            contextlib.redirect_stdout(said),
+        ):
             demo_report.main()
         return said.getvalue()
 

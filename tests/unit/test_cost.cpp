@@ -91,6 +91,11 @@ TEST_CASE("counts that contradict each other give bounds, not a price") {
                      five_prices) == run::cost{200 * million, 750 * million});
 }
 
+TEST_CASE("a count that cannot be, such as -1 as 64 bits, tells nothing") {
+  const chat::usage below_zero{.prompt_tokens = 10, .completion_tokens = UINT64_MAX};
+  CHECK(run::cost_of(below_zero, two_prices) == run::cost{20 * million, std::nullopt});
+}
+
 TEST_CASE("costs add up, an unknown part makes the sum a lower bound, and no sum overflows") {
   run::cost sum{5, 7};
   sum += run::cost{1, 2};
