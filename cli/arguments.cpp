@@ -79,7 +79,43 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command.add_flag_callback(
       "--no-prompt-cache", [&into] { into.request.use_prompt_cache = false; },
       "Ask the backend not to reuse prompts (where it can be asked)");
+  command.add_option("--price", into.price, "Count what it costs, by the prices in this file (docs/cost.md)")
+      ->type_name("FILE");
   command.add_flag("--json", into.json, "Print the result as JSON on standard output");
+}
+
+/// I/N; both from 1 on, and I no more than N.
+void add_shard(CLI::App& command, std::optional<run::shard>& into) {
+  command
+      .add_option_function<std::string>(
+          "--shard",
+          [&into](const std::string& text) {
+            constexpr std::uint32_t most = 100'000;
+            const auto cut = text.find('/');
+            run::shard read;
+            const bool reads = cut != std::string::npos && reads_as(text.substr(0, cut), read.index) &&
+                               reads_as(text.substr(cut + 1), read.of);
+            if (!reads || read.index < 1 || read.index > read.of || read.of > most) {
+              throw CLI::ValidationError("--shard", "wants I/N, such as 1/4: the first of four parts");
+            }
+            into = read;
+          },
+          "Only the I-th of N parts of the suite, dealt so that what shares a prefix stays together; "
+          "`evalcore "
+          "merge` puts the run files together")
+      ->type_name("I/N");
+}
+
+CLI::App* add_merge_command(CLI::App& app, merge_arguments& into) {
+  auto* command = app.add_subcommand("merge", "Put the run files of a suite's shards together");
+  command->add_option("OUT", into.out, "Folder for run.db, rows.jsonl and summary.json")->required();
+  command->add_option("FILE", into.files, "Run files (run.db), or the folders that hold them")->required();
+  command->add_option("--suite", into.suite, "The suite [where the runs found it]");
+  command->add_option("--answers", into.answers, "BFCL: the file of possible answers");
+  command->add_flag("--json", into.json, "Print the summary as JSON");
+  command->footer(
+      "Exit status: 0 done, 2 usage or files that are not parts of one run, 4 items errored or are missing.");
+  return command;
 }
 
 CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
@@ -151,10 +187,19 @@ command parse_arguments(int argc, char** argv) {
                           "Folder for run.db, rows.jsonl and summary.json [out/<suite>]");
   run_command->add_option("--store", run.store,
                           "The run store [run.db in the --out folder]; what it has is reused");
+  add_shard(*run_command, run.part);
   run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
   run_command->add_flag("--baseline", run.baseline, "Mark the rows as a baseline");
+  run_command
+      ->add_option(
+          "--max-cost", run.max_cost_usd,
+          "Send nothing more once it could make what was spent on this suite exceed so many USD; the "
+          "store knows what earlier runs spent")
+      ->check(real_number(1e-9, 1e6))
+      ->needs("--price")
+      ->type_name("USD");
   run_command->add_flag(
       "--probe", run.probe,
       "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");
@@ -169,7 +214,16 @@ command parse_arguments(int argc, char** argv) {
       app.add_subcommand("plan", "Show which items share a prefix and what that should save");
   add_suite_options(*plan_command, plan.suite);
   add_backend_options(*plan_command, plan.backend, plan.suite.quiet);
+  plan_command
+      ->add_option("--expected-output", plan.expected_output,
+                   "Tokens that an answer comes to, for --price [the bound: max_tokens]")
+      ->check(whole_number(0, 4'294'967'295))
+      ->needs("--price")
+      ->type_name("TOKENS");
   plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
+
+  merge_arguments merge;
+  auto* merge_command = add_merge_command(app, merge);
 
   probe_arguments probe;
   auto* probe_command = add_probe_command(app, probe);
@@ -191,6 +245,10 @@ command parse_arguments(int argc, char** argv) {
     return run;
   }
   if (plan_command->parsed()) return plan;
+  if (merge_command->parsed()) {
+    merge.as_given = given;
+    return merge;
+  }
   if (probe_command->parsed()) return probe;
   return backends;
 }

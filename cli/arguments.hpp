@@ -12,6 +12,7 @@
 #include <evalcore/net/tls_options.hpp>
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
+#include <evalcore/run/shard.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
 
 namespace evalcore::cli {
@@ -51,6 +52,7 @@ struct suite_arguments {
   bool concurrency_named = false;
   bool suite_order = false;
   run::request_options request;
+  std::string price;  ///< A price file; empty: costs are not counted.
   bool json = false;
   bool quiet = false;
 };
@@ -64,13 +66,25 @@ struct run_arguments {
   std::string model_name;
   std::optional<std::int64_t> model_step;
   bool baseline = false;
+  std::optional<run::shard> part;
+  std::optional<double> max_cost_usd;
   bool probe = false;    ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
+};
+
+struct merge_arguments {
+  std::string out;
+  std::vector<std::string> files;  ///< Run files, or folders with one.
+  std::string suite;               ///< Empty: where the runs found it.
+  std::string answers;
+  bool json = false;
+  std::string as_given;  ///< As that of run_arguments.
 };
 
 struct plan_arguments {
   suite_arguments suite;
   backend_arguments backend;
+  std::optional<std::uint64_t> expected_output;  ///< Tokens of an answer.
 };
 
 struct probe_arguments {
@@ -89,7 +103,8 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, probe_arguments, backends_arguments, parsed_exit>;
+using command = std::variant<run_arguments, plan_arguments, merge_arguments, probe_arguments,
+                             backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

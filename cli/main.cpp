@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
           [&](const cli::plan_arguments& arguments) {
             return cli::plan_command(arguments, interrupted.token());
           },
+          [&](const cli::merge_arguments& arguments) { return cli::merge_command(arguments); },
           [&](const cli::probe_arguments& arguments) {
             return cli::probe_command(arguments, interrupted.token());
           },

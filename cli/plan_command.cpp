@@ -11,12 +11,14 @@
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/patience.hpp>
 #include <evalcore/prefix/prediction.hpp>
+#include <evalcore/run/plan_cost.hpp>
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/suite.hpp>
 
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
+#include "price_option.hpp"
 #include "printable.hpp"
 
 namespace evalcore::cli {
@@ -29,6 +31,7 @@ struct planned {
   std::string tools;
   std::optional<std::uint32_t> slots;
   std::size_t items = 0;
+  std::optional<run::planned_cost> cost;
 };
 
 /// Groups beyond this many are counted, not listed.
@@ -38,6 +41,49 @@ std::uint64_t group_units(const prefix::group& group, const std::vector<prefix::
   std::uint64_t units = 0;
   for (const auto member : group.members) units += prompts[member].size();
   return units;
+}
+
+json::value usd(const std::optional<run::pico_usd>& amount) {
+  return amount ? json::value(run::in_usd(*amount)) : json::value();
+}
+
+json::value cost_as_json(const std::optional<run::planned_cost>& of) {
+  if (!of) return {};
+  const auto total = of->total();
+  return json::object{{"usd", usd(total.least)},
+                      {"usd_at_most", usd(total.most)},
+                      {"prompt_usd", usd(of->prompts)},
+                      {"prompts_estimated", of->estimated},
+                      {"output_usd", usd(of->answers.least)},
+                      {"output_usd_at_most", usd(of->answers.most)},
+                      {"items_without_bound", of->unbounded}};
+}
+
+void print_cost(const run::planned_cost& of) {
+  std::printf("cost: %s; prompts %s%s, answers %s\n", run::usd_text(of.total()).c_str(),
+              run::usd_text(of.prompts).c_str(), of.estimated ? " (estimated, four bytes a token)" : "",
+              run::usd_text(of.answers).c_str());
+  if (of.unbounded > 0) {
+    std::printf(
+        "%llu items have no max_tokens, so nothing bounds what they cost; --expected-output says how "
+        "long an answer is\n",
+        static_cast<unsigned long long>(of.unbounded));
+  }
+}
+
+/// The bound on the length of each item's answer.
+result<std::vector<std::optional<std::uint32_t>>> lengths_of(const run::suite& suite,
+                                                             const std::vector<std::size_t>& indices,
+                                                             const run::request_options& how) {
+  std::vector<std::optional<std::uint32_t>> lengths;
+  lengths.reserve(indices.size());
+  for (const auto index : indices) {
+    const auto one = suite.get(index);
+    if (!one) return one.error();
+    const auto& own = one->request.params.max_tokens;
+    lengths.push_back(own ? own : how.defaults.max_tokens);
+  }
+  return lengths;
 }
 
 void print_json(const planned& of, const run::prompts& prompts, const run::suite& suite) {
@@ -62,6 +108,7 @@ void print_json(const planned& of, const run::prompts& prompts, const run::suite
       {"invariant_prefix", std::uint64_t{of.plan.invariant_units}},
       {of.plan.exact ? "predicted_cached_tokens" : "predicted_cached_bytes", of.prediction.total_cached},
       {"copies_between_slots", std::uint64_t{of.prediction.shares}},
+      {"cost", cost_as_json(of.cost)},
       {"groups", std::move(groups)},
       {"order", std::move(order)},
   };
@@ -97,12 +144,15 @@ void print_table(const planned& of, const run::prompts& prompts, const run::suit
               of.plan.total_units == 0 ? 0.0
                                        : 100.0 * static_cast<double>(of.prediction.total_cached) /
                                              static_cast<double>(of.plan.total_units));
+  if (of.cost) print_cost(*of.cost);
 }
 
 }  // namespace
 
 result<int> plan_command(const plan_arguments& arguments, const std::stop_token& stop) {
   const auto& wanted = arguments.suite;
+  const auto prices = open_prices(wanted.price);
+  if (!prices) return prices.error();
   auto suite = run::suite::open(wanted.suite, wanted.answers);
   if (!suite) return std::move(suite).error();
   std::vector<std::size_t> indices(std::min(suite->size(), wanted.limit.value_or(suite->size())));
@@ -114,6 +164,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   run::request_options how = wanted.request;
   prefix::cache_model cache;
   cache.enabled = how.use_prompt_cache;
+  auto model = arguments.backend.model;
   auto in_flight = wanted.pool.max_in_flight;
   std::optional<std::uint32_t> slots;
   auto read = [&]() -> result<run::prompts> {
@@ -130,6 +181,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
     how.tools = *tools;
     cache = run::cache_model_of(*backend, how.use_prompt_cache, in_flight);
     slots = backend->about().slots;
+    model = backend->about().model;
     if (slots) in_flight = std::min(in_flight, *slots);
     return run::read_prompts(*suite, indices, how, loop, *backend, again, stop);
   }();
@@ -142,6 +194,13 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   of.tools = how.tools == run::tools_mode::text ? "text" : "native";
   of.slots = slots;
   of.items = indices.size();
+  if (*prices) {
+    const auto price = (*prices)->find(model);
+    if (!price) return price.error();
+    const auto lengths = lengths_of(*suite, indices, how);
+    if (!lengths) return lengths.error();
+    of.cost = run::cost_of(of.plan, of.prediction, *lengths, arguments.expected_output, *price);
+  }
   if (wanted.json) {
     print_json(of, *read, *suite);
   } else {

@@ -1,19 +1,16 @@
-#include <unistd.h>
-
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <random>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/patience.hpp>
-#include <evalcore/run/ids.hpp>
 #include <evalcore/run/runner.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
@@ -24,18 +21,12 @@
 #include "descriptors.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
-#include "printable.hpp"
+#include "outputs.hpp"
+#include "price_option.hpp"
 #include "progress_line.hpp"
 
 namespace evalcore::cli {
 namespace {
-
-struct outputs {
-  std::string folder;
-  std::string store;
-  std::string rows;
-  std::string summary;
-};
 
 /// The suite's file name without its endings: two files of one task do not share a folder.
 std::string name_of(const std::string& suite) {
@@ -45,103 +36,17 @@ std::string name_of(const std::string& suite) {
 }
 
 outputs output_paths(const run_arguments& arguments) {
-  const std::filesystem::path folder = arguments.out.empty()
-                                           ? std::filesystem::path("out") / name_of(arguments.suite.suite)
-                                           : std::filesystem::path(arguments.out);
-  return {folder.string(), arguments.store.empty() ? (folder / "run.db").string() : arguments.store,
-          (folder / "rows.jsonl").string(), (folder / "summary.json").string()};
+  const auto usual = std::filesystem::path("out") / name_of(arguments.suite.suite);
+  return outputs::in(arguments.out.empty() ? usual.string() : arguments.out, arguments.store);
 }
 
-error no_folder(const outputs& paths, const std::string& why) {
-  return fail(errc::storage, stage::store,
-              "cannot make the folder " + paths.folder + ": " + why + "; name another with --out");
-}
-
-/// Whether the folder is there or could be made, without making it: a backend that cannot start leaves
-/// nothing behind, and an hour of loading does not end in a folder that cannot be written.
-result<void> check_folder(const outputs& paths) {
-  std::error_code failed;
-  auto existing = std::filesystem::absolute(paths.folder, failed).lexically_normal();
-  while (!std::filesystem::exists(existing, failed) && existing.has_relative_path())
-    existing = existing.parent_path();
-  if (!std::filesystem::is_directory(existing, failed))
-    return no_folder(paths, existing.string() + " is no folder");
-  if (::access(existing.c_str(), W_OK) != 0)
-    return no_folder(paths, existing.string() + " cannot be written");
-  return {};
-}
-
-result<void> make_folder(const outputs& paths) {
-  std::error_code failed;
-  std::filesystem::create_directories(paths.folder, failed);
-  if (!failed) return {};
-  return no_folder(paths, failed.message());
-}
-
-void print_report(const run::summary& of, const outputs& paths) {
-  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
-              printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
-              static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
-              static_cast<unsigned long long>(of.errors), static_cast<unsigned long long>(of.unscored));
-  if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
-  std::printf("\n");
-  for (const auto& metric : of.metrics) {
-    std::printf("%s%s%s: %.4f", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
-                metric.metric.c_str(), metric.score());
-    if (metric.scored < metric.items) {
-      std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
-    }
-    std::printf(" over %llu items\n", static_cast<unsigned long long>(metric.items));
-  }
-  for (const auto& [code, count] : of.errors_by_class) {
-    std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));
-  }
-  for (const auto& [field, count] : of.dropped) {
-    std::printf("answered without %s, for which the backend has no place: %llu\n", field.c_str(),
-                static_cast<unsigned long long>(count));
-  }
-  if (of.cut_by_length > 0 || of.empty_answers > 0) {
-    std::printf("answers cut by max_tokens: %llu, empty: %llu\n",
-                static_cast<unsigned long long>(of.cut_by_length),
-                static_cast<unsigned long long>(of.empty_answers));
-  }
-  if (of.unknown_finish > 0) {
-    std::printf("answers whose end the backend does not explain: %llu\n",
-                static_cast<unsigned long long>(of.unknown_finish));
-  }
-  if (of.possibly_paid_twice > 0) {
-    std::printf("possibly paid twice: %llu (requests that were out when an earlier run was killed)\n",
-                static_cast<unsigned long long>(of.possibly_paid_twice));
-  }
-  if (of.sent > 0) {
-    std::printf("%s\n", run::prefix_line(of).c_str());
-    std::printf("wall %.2f s, %.2f items/s", of.wall_s,
-                of.wall_s > 0 ? static_cast<double>(of.answered - of.reused) / of.wall_s : 0.0);
-    if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
-    std::printf("\n");
-  }
-  if (of.interrupted || !of.stopped.empty()) {
-    std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
-                paths.store.c_str());
-  } else {
-    std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
-  }
-}
-
-result<void> write_outputs(const run::summary& of, const run_arguments& arguments, const outputs& paths) {
+run::row_labels labels_of(const run_arguments& arguments, const backend::info& about) {
   run::row_labels labels;
   labels.baseline = arguments.baseline;
-  labels.model_name = arguments.model_name.empty() ? of.backend.model : arguments.model_name;
-  labels.model_path = arguments.backend.model.empty() ? of.backend.model : arguments.backend.model;
+  labels.model_name = arguments.model_name.empty() ? about.model : arguments.model_name;
+  labels.model_path = arguments.backend.model.empty() ? about.model : arguments.backend.model;
   labels.model_step = arguments.model_step;
-  labels.timestamp = run::timestamp(run::unix_ms_now());
-  std::string lines;
-  for (const auto& one : run::rows_of(of, labels)) lines += run::to_line(one);
-  // Rows have no place to say that items were not run.
-  if (!of.interrupted && of.stopped.empty()) {
-    if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
-  }
-  return run::write_file_atomically(paths.summary, run::to_json(of));
+  return labels;
 }
 
 error no_answers(const backend::probe_report& of) {
@@ -159,6 +64,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
         errc::invalid_argument, stage::config,
         "name a backend with --backend: " + selector_names() + " (`evalcore backends` says what each needs)");
   }
+  const auto prices = open_prices(arguments.suite.price);
+  if (!prices) return prices.error();
   auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
   if (!suite) return std::move(suite).error();
   const auto items = std::min(suite->size(), arguments.suite.limit.value_or(suite->size()));
@@ -187,6 +94,12 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;
   for (const auto& one : *backends) endpoints.push_back(one.get());
+  std::optional<run::price> price;
+  if (*prices) {
+    const auto found = (*prices)->find(endpoints.front()->about().model);
+    if (!found) return found.error();
+    price = *found;
+  }
   std::optional<backend::probe_report> probe;
   if (arguments.probe) {
     auto report = backend::probe(loop, *endpoints.front(), {}, stop);
@@ -211,9 +124,15 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   bound = sockets_for(wanted, endpoints.size());
   how.suite_order = arguments.suite.suite_order;
   how.limit = arguments.suite.limit;
+  how.part = arguments.part;
+  how.labels = labels_of(arguments, endpoints.front()->about());
   how.task = task;
   how.options_json = arguments.as_given;
   how.probe = std::move(probe);
+  how.price = price;
+  if (arguments.max_cost_usd) {
+    how.max_cost = static_cast<run::pico_usd>(std::llround(*arguments.max_cost_usd * 1e12));
+  }
 
   if (bound < wanted) {
     shown.note("at most " + std::to_string(bound) +
@@ -232,7 +151,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   backends->clear();
   if (!ran) return std::move(ran).error();
 
-  if (auto written = write_outputs(*ran, arguments, paths); !written) return std::move(written).error();
+  if (auto written = write_outputs(*ran, how.labels, paths); !written) return std::move(written).error();
   shown.clear();
   if (arguments.suite.json) {
     std::fputs(run::to_json(*ran).c_str(), stdout);

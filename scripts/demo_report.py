@@ -6,6 +6,7 @@ import contextlib
 import json
 import pathlib
 import sqlite3
+import sys
 
 RUNS = {"A": "sequential", "A'": "cached", "B": "."}
 
@@ -19,6 +20,28 @@ def texts(store):
         return {item: json.loads(reply)["text"] for item, reply in rows}
 
 
+def summary_of(folder):
+    """None where no run came to its end."""
+    path = folder / "summary.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def is_answered(folder):
+    run = summary_of(folder)
+    return run is not None and run["answered"] == run["items"]
+
+
+def is_whole(out):
+    """Whether a demo came to its end there, report and all."""
+    run = summary_of(out)
+    return run is not None and "speedup" in run
+
+
+def ratio(a, b):
+    """How much faster b answered; None where one of them answered nothing itself."""
+    return b["items_per_s"] / a["items_per_s"] if a["items_per_s"] and b["items_per_s"] else None
+
+
 def shown(value, digits=0):
     return "unknown" if value is None else f"{value:.{digits}f}"
 
@@ -26,19 +49,27 @@ def shown(value, digits=0):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out", type=pathlib.Path)
-    out = parser.parse_args().out
+    asked = parser.add_mutually_exclusive_group()
+    asked.add_argument("--whole", action="store_true", help="say by the exit status whether a demo ended there")
+    asked.add_argument("--answered", action="store_true", help="the same of one run, all of it answered")
+    arguments = parser.parse_args()
+    out = arguments.out
+    if arguments.whole or arguments.answered:
+        sys.exit(0 if (is_whole if arguments.whole else is_answered)(out) else 1)
 
     runs = {name: json.loads((out / folder / "summary.json").read_text()) for name, folder in RUNS.items()}
     answers = {name: texts(out / folder / "run.db") for name, folder in RUNS.items()}
     a, cached, b = runs.values()
 
-    columns = ["", "wall s", "items/s", "mean TTFT s", "tokens fed", "tokens cached", "score", "errors", "texts as A"]
+    columns = ["", "wall s", "items/s", "mean TTFT s", "tokens fed", "tokens cached", "tokens out",
+               "example USD", "score", "errors", "texts as A"]
     table = [columns]
     for name, run in runs.items():
         same = sum(answers[name].get(item) == text for item, text in answers["A"].items())
         table.append([
             name, shown(run["wall_s"], 1), shown(run["items_per_s"], 2), shown(run["mean_ttft_s"], 2),
-            shown(run["fed_tokens"]), shown(run["cached_tokens"]), shown(run["score"], 4), str(run["errors"]),
+            shown(run["fed_tokens"]), shown(run["cached_tokens"]), shown(run["completion_tokens"]),
+            shown(run["cost"]["spent_usd"], 6), shown(run["score"], 4), str(run["errors"]),
             f"{same}/{run['items']}",
         ])
     widths = [max(len(row[i]) for row in table) for i in range(len(columns))]
@@ -48,20 +79,27 @@ def main():
 
     predicted = b["prefix"]["predicted_cached_tokens"]
     comparison = {
-        "speedup": a["wall_s"] / b["wall_s"],
-        "speedup_vs_cached": cached["wall_s"] / b["wall_s"],
+        "speedup": ratio(a, b),
+        "speedup_vs_cached": ratio(cached, b),
         "wall_sequential_s": a["wall_s"],
         "wall_cached_s": cached["wall_s"],
         "wall_batched_s": b["wall_s"],
         "score_sequential": a["score"],
         "score_cached": cached["score"],
         "score_batched": b["score"],
+        "usd_sequential": a["cost"]["spent_usd"],
+        "usd_cached": cached["cost"]["spent_usd"],
+        "usd_batched": b["cost"]["spent_usd"],
         "errors": a["errors"] + cached["errors"] + b["errors"],
         "texts_equal": sum(answers["B"].get(item) == text for item, text in answers["A"].items()),
         "prefix_cached_tokens": b["cached_tokens"],
         "prefix_predicted_tokens": predicted,
     }
-    print(f"\nB is {comparison['speedup']:.2f} x as fast as A and {comparison['speedup_vs_cached']:.2f} x as fast as A'; "
+    for name, run in runs.items():
+        if run["reused"]:
+            print(f"{name} was interrupted: {run['reused']} of {run['items']} items are reused; its times and tokens are "
+                  "those of the others, its cost is that of all")
+    print(f"\nB is {shown(comparison['speedup'], 2)} x as fast as A and {shown(comparison['speedup_vs_cached'], 2)} x as fast as A'; "
           f"{comparison['texts_equal']} of {b['items']} texts are the same with and without cache and batching")
     print(f"prefix cached: {shown(b['cached_tokens'])} tokens of {shown(predicted)} predicted")
 

@@ -35,9 +35,11 @@ add_test(NAME public_reports
   COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME public_reports.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" --self-test)
 
-# ── The sum that scripts/test prints ──
+# ── The sum that scripts/test prints, and the report of the demo ──
 add_test(NAME scripts.count_results
   COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_count_results.py")
+add_test(NAME scripts.demo_report
+  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_demo_report.py")
 
 # What follows looks at products as they are shipped.
 if(EVALCORE_SANITIZE)

@@ -1,3 +1,3 @@
 evalcore_test(prefix
-  SOURCES unit/test_radix_tree.cpp unit/test_plan.cpp unit/test_dispatch.cpp unit/test_dispatch_model.cpp
+  SOURCES unit/test_radix_tree.cpp unit/test_plan.cpp unit/test_deal.cpp unit/test_dispatch.cpp unit/test_dispatch_model.cpp
   LAYERS base prefix)

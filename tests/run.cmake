@@ -1,5 +1,7 @@
 evalcore_test(run
   SOURCES
+    unit/test_budgeted_source.cpp
+    unit/test_cost.cpp
     unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
@@ -15,5 +17,5 @@ evalcore_test(run
 
 # Apart: the store's kill test forks, and must not do so in a program with threads.
 evalcore_test(runner LABEL threads
-  SOURCES unit/test_planned_source.cpp unit/test_planning.cpp unit/test_runner.cpp
+  SOURCES unit/test_merge.cpp unit/test_planned_source.cpp unit/test_planning.cpp unit/test_runner.cpp
   LAYERS base chat wire net prefix backend score pool run)

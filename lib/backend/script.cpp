@@ -95,6 +95,7 @@ result<void> read_usage(const json::value& value, chat::usage& into) {
       {"cached_tokens", &into.cached_tokens},
       {"completion_tokens", &into.completion_tokens},
       {"reasoning_tokens", &into.reasoning_tokens},
+      {"cache_write_tokens", &into.cache_write_tokens},
   };
   for (const auto& [key, number] : *members) {
     const auto* place =

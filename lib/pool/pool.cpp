@@ -206,6 +206,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     }
     const auto now = std::chrono::steady_clock::now();
     if (machine_.attempt_ended(id, outcome, now) == fate::waits) {
+      source_.on_retry(id, outcome.error());
       say(event::kind::retrying, id, one, std::move(outcome));
     } else {
       finish(id, std::move(outcome));

@@ -14,8 +14,11 @@
 #include <evalcore/run/planning.hpp>
 #include <evalcore/score/scorer.hpp>
 
+#include "run/budgeted_source.hpp"
+#include "run/ledger.hpp"
 #include "run/limit_text.hpp"
 #include "run/planned_source.hpp"
+#include "run/setup.hpp"
 #include "run/tally.hpp"
 
 namespace evalcore::run {
@@ -70,6 +73,13 @@ class runner {
 
   result<summary> run() {
     begin_summary();
+    if (how_.part) {
+      auto own = items_of(*how_.part, suite_, summary_.items);
+      if (!own) return std::move(own).error();
+      own_ = *std::move(own);
+      summary_.items = own_.size();
+      summary_.shard = how_.part->text();
+    }
     auto tools = choose_tools_mode(how_.request.tools, suite_, loop_, backend_, watch_.note,
                                    pool::patient(how_.pool.retry, watch_.note), stop_);
     if (!tools) return std::move(tools).error();
@@ -79,6 +89,7 @@ class runner {
     if (auto read = read_store(); !read) return std::move(read).error();
     summary_.tools = !any_tools_ ? "none" : request_.tools == tools_mode::text ? "text" : "native";
     if (auto planned = plan(); !planned) return std::move(planned).error();
+    record_.setup_json = to_json(setup());
     if (auto begun = store_.begin_run(record_); !begun) return std::move(begun).error();
     if (summary_.reused > 0) {
       watch_.note(std::to_string(summary_.reused) + " of " + std::to_string(summary_.items) +
@@ -100,6 +111,7 @@ class runner {
     summary_.backend = backend_.about();
     summary_.probe = how_.probe ? *how_.probe : backend::facts_of(backend_);
     summary_.order = how_.suite_order ? "suite" : "prefix";
+    if (how_.price) summary_.cost = cost_summary{*how_.price, {}, {}, how_.max_cost};
     summary_.items = std::min(suite_.size(), how_.limit.value_or(suite_.size()));
     record_.run_id = summary_.run_id;
     record_.suite_path = summary_.suite_path;
@@ -113,7 +125,8 @@ class runner {
   /// Takes from the store what it has, and lists the rest.
   result<void> read_store() {
     std::uint64_t sampled = 0;
-    for (std::size_t index = 0; index < summary_.items; ++index) {
+    for (std::size_t at = 0; at < summary_.items; ++at) {
+      const auto index = how_.part ? own_[at] : at;
       auto one = suite_.get(index);
       if (!one) return std::move(one).error();
       any_tools_ = any_tools_ || !one->request.tools.empty();
@@ -127,6 +140,7 @@ class runner {
       auto stored = store_.find(record);
       if (!stored) return std::move(stored).error();
       if (!*stored) {
+        if (auto payable = ledger_.payable(one->id, *request); !payable) return payable;
         pending_.push_back(index);
         sampled += request->params.temperature ? 0U : 1U;
         continue;
@@ -136,6 +150,7 @@ class runner {
       const auto verdict = (*scorer)->score(task_of(*one), reply);
       if (auto kept = store_.put_verdict(record, verdict); !kept) return kept;
       summary_.reused += 1;
+      if (!(*stored)->priced) ledger_.reused(*request, reply);
       tally_.answer(one->category, **scorer, reply, verdict);
     }
     if (sampled > 0) {
@@ -146,7 +161,25 @@ class runner {
     auto twice = store_.possibly_paid_twice();
     if (!twice) return std::move(twice).error();
     summary_.possibly_paid_twice = *twice;
+    if (summary_.cost) {
+      auto spent = store_.spent(summary_.suite_hash, summary_.backend.identity);
+      if (!spent) return std::move(spent).error();
+      summary_.cost->spent += *spent;
+    }
     return {};
+  }
+
+  [[nodiscard]] run_setup setup() const {
+    return {.request = request_,
+            .task = summary_.task,
+            .items = std::min(suite_.size(), how_.limit.value_or(suite_.size())),
+            .shard = summary_.shard,
+            .order = summary_.order,
+            .tools = summary_.tools,
+            .concurrency = summary_.concurrency,
+            .adaptive = summary_.adaptive,
+            .labels = how_.labels,
+            .price = how_.price};
   }
 
   result<void> plan() {
@@ -173,11 +206,17 @@ class runner {
     });
     source_ = std::make_unique<planned_source>(suite_, pending_, request_, std::move(order), prompts_, cache,
                                                summary_.backend.context_per_slot);
+    if (summary_.cost) {
+      const auto& spent = summary_.cost->spent;
+      budgeted_ = std::make_unique<budgeted_source>(*source_, pending_.size(), *how_.price, prompts_.exact,
+                                                    spent.most.value_or(spent.least), how_.max_cost);
+    }
     return {};
   }
 
   result<void> send() {
-    pool::pool requests(loop_, endpoints_, *source_, how_.pool);
+    pool::source& from = budgeted_ ? static_cast<pool::source&>(*budgeted_) : *source_;
+    pool::pool requests(loop_, endpoints_, from, how_.pool);
     const std::stop_callback cancel(stop_, [&requests] {
       requests.cancel_all();
       requests.wake();
@@ -250,6 +289,7 @@ class runner {
       if (why.code == errc::internal) return why;
       summary_.stopped = in_words(why);
     }
+    if (budgeted_ && budgeted_->stopped()) summary_.stopped = ledger_.over_budget();
     return store_.sync();
   }
 
@@ -281,6 +321,7 @@ class runner {
     one.waits = false;
     one.attempt.started_unix_ms = unix_ms_now();
     one.attempt.failure.reset();
+    one.attempt.cost = ledger_.sent(one.bound);
     return store_.begin_attempt(one.record, one.attempt);
   }
 
@@ -290,12 +331,14 @@ class runner {
     auto request = prepare(*one, request_);
     if (!request) return std::move(request).error();
     const auto& out = source_->sent(id);
-    flight made{record_of(*one, *request), {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot}};
+    flight made{record_of(*one, *request),
+                {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot, std::nullopt}};
     // Tools that go out as text leave these no place.
     if (one->request.tool_choice && !request->tool_choice) made.left_out.emplace_back("tool_choice");
     if (one->request.parallel_tool_calls && !request->parallel_tool_calls) {
       made.left_out.emplace_back("parallel_tool_calls");
     }
+    if (budgeted_) made.bound = budgeted_->bound(id);
     if (request->tools.empty() && std::ranges::any_of(one->request.tools, &chat::tool::strict)) {
       made.left_out.emplace_back("tools.strict");
     }
@@ -310,6 +353,7 @@ class runner {
     one.waits = true;
     const auto& why = event.outcome->error();
     one.attempt.failure = why;
+    one.attempt.cost = ledger_.ended(*event.outcome, one.bound);
     if (summary_.retries_by_class[std::string(name(why.code))]++ == 0) {
       watch_.note("item \"" + one.record.item_id + "\" is sent again: " + in_words(why));
     }
@@ -324,8 +368,9 @@ class runner {
       if (auto made = make_flight(event.id); !made) return made;
     }
     auto node = flying_.extract(event.id);
-    auto& [record, attempt, left_out, waits] = node.mapped();
+    auto& [record, attempt, left_out, waits, bound] = node.mapped();
     if (event.attempt > 0) (waits ? progress_.retrying : progress_.running) -= 1;
+    if (event.attempt > 0 && !waits) attempt.cost = ledger_.ended(outcome, bound);
     if (!outcome) {
       attempt.failure = outcome.error();
       if (!cancelled) count_error(record.item_id, outcome.error());
@@ -375,6 +420,7 @@ class runner {
 
   result<summary> finish() {
     summary_.interrupted = stop_.stop_requested();
+    ledger_.close();
     summary_.not_run = summary_.items - summary_.answered - summary_.errors;
     if (auto done = store_.finish_run(summary_.run_id, to_json(summary_)); !done)
       return std::move(done).error();
@@ -400,6 +446,7 @@ class runner {
     attempt_record attempt;
     std::vector<std::string> left_out = {};  ///< Fields of the item that the prepared request lacks.
     bool waits = false;                      ///< For another attempt; the last one is stored.
+    std::optional<pico_usd> bound = {};      ///< Of the cost of one attempt.
   };
 
   const suite& suite_;
@@ -413,15 +460,18 @@ class runner {
 
   request_options request_;  ///< With the tools mode decided.
   bool any_tools_ = false;
+  std::vector<std::size_t> own_;      ///< Suite positions of a shard's items.
   std::vector<std::size_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
   prompts prompts_;
   std::unique_ptr<planned_source> source_;
+  std::unique_ptr<budgeted_source> budgeted_;  ///< In front of it where there are prices.
   std::map<pool::item_id, flight> flying_;
   std::set<std::string> told_dropped_;
   run_record record_;
   std::string kept_limits_;  ///< As the store has them.
   summary summary_;
   tally tally_{summary_};
+  ledger ledger_{summary_};
   progress progress_;
   steady_clock::time_point started_ = steady_clock::now();
 };

@@ -1,5 +1,7 @@
 #include <evalcore/run/store.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <evalcore/base/hash.hpp>
@@ -18,6 +20,16 @@ constexpr int commits_without_sync = 1000;
 template <class Integer>
 std::optional<std::int64_t> column(const std::optional<Integer>& count) {
   return count ? std::optional<std::int64_t>(static_cast<std::int64_t>(*count)) : std::nullopt;
+}
+
+/// Two columns: an attempt without prices has neither, one that nothing bounds has no second.
+void bind_cost(statement& into, const std::optional<cost>& of) {
+  const auto amount = [](pico_usd one) {
+    constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+    return static_cast<std::int64_t>(std::min(one, static_cast<pico_usd>(largest)));
+  };
+  into.bind(of ? std::optional(amount(of->least)) : std::nullopt);
+  into.bind(of && of->most ? std::optional(amount(*of->most)) : std::nullopt);
 }
 
 std::string identity_text(const std::map<std::string, std::string>& identity) {
@@ -54,6 +66,7 @@ struct store::impl {
   statement put_score;
   statement find_reply;
   statement count_lost;
+  statement sum_costs;
 
   std::string run_id;  ///< Empty before begin_run().
   int unsynced = 0;
@@ -65,20 +78,22 @@ struct store::impl {
   result<void> prepare() {
     const std::pair<statement*, std::string_view> all[] = {
         {&add_run,
-         "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms, probe)"
-         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"},
+         "INSERT INTO runs (run_id, suite_path, suite_hash, identity, options, plan, started_unix_ms, probe, "
+         "setup)"
+         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"},
         {&end_run, "UPDATE runs SET summary = ? WHERE run_id = ?"},
         {&set_limits, "UPDATE runs SET limits = ? WHERE run_id = ?"},
         {&add_item, "INSERT INTO items (item_key, item_id, epoch) VALUES (?, ?, ?) ON CONFLICT DO NOTHING"},
         {&add_attempt,
-         "INSERT INTO attempts (run_id, item_key, cache_key, started_unix_ms, state) VALUES (?, ?, ?, ?, "
-         "'open')"},
+         "INSERT INTO attempts (run_id, item_key, cache_key, started_unix_ms, cost_least, cost_most, state)"
+         " VALUES (?, ?, ?, ?, ?, ?, 'open')"},
         {&find_open,
          "SELECT max(attempt_id) FROM attempts WHERE item_key = ? AND cache_key = ? AND state = 'open'"},
         {&close_attempt,
          "UPDATE attempts SET state = ?, predicted_cached_tokens = ?, slot = ?, error_code = ?, error_stage "
          "= ?,"
-         " error_message = ?, http_status = ?, backend_words = ? WHERE attempt_id = ?"},
+         " error_message = ?, http_status = ?, backend_words = ?, cost_least = ?, cost_most = ?"
+         " WHERE attempt_id = ?"},
         {&put_reply,
          "INSERT INTO replies (item_key, cache_key, attempt_id, body, checksum) VALUES (?, ?, ?, ?, ?)"
          " ON CONFLICT (item_key, cache_key) DO UPDATE SET"
@@ -90,11 +105,14 @@ struct store::impl {
          " reason = excluded.reason, checksum = excluded.checksum"},
         {&find_reply,
          "SELECT body, replies.checksum, predicted_cached_tokens,"
-         " scores.checksum, value, extracted, reason"
+         " scores.checksum, value, extracted, reason, cost_least"
          " FROM replies JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
          " WHERE replies.item_key = ? AND replies.cache_key = ?"},
         {&count_lost,
          "SELECT count(*) FROM (SELECT DISTINCT item_key, cache_key FROM attempts WHERE state = 'lost')"},
+        {&sum_costs,
+         "SELECT total(cost_least), total(cost_most), count(cost_least) - count(cost_most)"
+         " FROM attempts JOIN runs USING (run_id) WHERE suite_hash = ? AND identity = ?"},
     };
     for (const auto& [into, sql] : all) {
       auto prepared = database.prepare(sql);
@@ -133,11 +151,9 @@ struct store::impl {
       return fail(errc::invalid_argument, stage::store, "an attempt needs begin_run() first");
     auto known = add_item.bind(item.item_key).bind(item.item_id).bind(std::int64_t{item.epoch}).run();
     if (!known) return known;
-    return add_attempt.bind(run_id)
-        .bind(item.item_key)
-        .bind(item.cache_key)
-        .bind(attempt.started_unix_ms)
-        .run();
+    add_attempt.bind(run_id).bind(item.item_key).bind(item.cache_key).bind(attempt.started_unix_ms);
+    bind_cost(add_attempt, attempt.cost);
+    return add_attempt.run();
   }
 
   /// Ends the attempt that begin_attempt() opened, or one that is opened here; gives its number.
@@ -161,6 +177,7 @@ struct store::impl {
     } else {
       for (int unused = 0; unused < 5; ++unused) close_attempt.bind_null();
     }
+    bind_cost(close_attempt, attempt.cost);
     if (auto closed = close_attempt.bind(*id).run(); !closed) return std::move(closed).error();
     return *id;
   }
@@ -205,6 +222,7 @@ struct store::impl {
     auto reply = decode_reply(body);
     if (!reply) return damaged(item, "cannot be read (" + reply.error().message + ")");
     stored_reply out{*std::move(reply), std::nullopt, std::nullopt};
+    out.priced = !find_reply.is_null(7);
     if (!find_reply.is_null(2))
       out.predicted_cached_tokens = static_cast<std::uint64_t>(find_reply.integer(2));
     if (find_reply.is_null(3)) return std::optional(std::move(out));
@@ -248,6 +266,7 @@ result<void> store::begin_run(const run_record& run) {
         .bind(run.plan_json)
         .bind(run.started_unix_ms)
         .bind(run.probe_json)
+        .bind(run.setup_json)
         .run();
   });
   if (begun) impl_->run_id = run.run_id;
@@ -305,6 +324,18 @@ result<std::uint64_t> store::possibly_paid_twice() const {
   const auto items = static_cast<std::uint64_t>(impl_->count_lost.integer(0));
   impl_->count_lost.reset();
   return items;
+}
+
+result<cost> store::spent(const std::string& suite_hash,
+                          const std::map<std::string, std::string>& identity) const {
+  const auto who = identity_text(identity);
+  auto& sum = impl_->sum_costs;
+  auto summed = sum.bind(suite_hash).bind(who).next();
+  if (!summed) return std::move(summed).error();
+  cost out{static_cast<pico_usd>(sum.real(0)), static_cast<pico_usd>(sum.real(1))};
+  if (sum.integer(2) > 0) out.most.reset();
+  sum.reset();
+  return out;
 }
 
 result<void> store::sync() { return impl_->sync(); }

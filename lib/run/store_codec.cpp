@@ -205,6 +205,7 @@ std::string encode_reply(const chat::reply& reply) {
   count(out, "cached_tokens", reply.usage.cached_tokens);
   count(out, "completion_tokens", reply.usage.completion_tokens);
   count(out, "reasoning_tokens", reply.usage.reasoning_tokens);
+  count(out, "cache_write_tokens", reply.usage.cache_write_tokens);
   out.end_object().key("timing").begin_object();
   span(out, "first_token_ns", reply.timing.first_token);
   span(out, "total_ns", reply.timing.total);
@@ -240,6 +241,7 @@ result<chat::reply> decode_reply(std::string_view text) {
   out.usage.cached_tokens = count_of(usage, "cached_tokens");
   out.usage.completion_tokens = count_of(usage, "completion_tokens");
   out.usage.reasoning_tokens = count_of(usage, "reasoning_tokens");
+  out.usage.cache_write_tokens = count_of(usage, "cache_write_tokens");
   const auto& timing = read.object(root, "timing");
   out.timing.first_token = span_of(timing, "first_token_ns");
   out.timing.total = span_of(timing, "total_ns");

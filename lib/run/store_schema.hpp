@@ -8,12 +8,14 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 3;
+inline constexpr std::int64_t store_schema_version = 4;
 
 /// The steps, each from the schema with its number (the first is 1) to the next.
 inline constexpr std::array store_steps{
     "ALTER TABLE runs ADD COLUMN probe TEXT NOT NULL DEFAULT '{}'",
     "ALTER TABLE runs ADD COLUMN limits TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE attempts ADD COLUMN cost_least INTEGER; ALTER TABLE attempts ADD COLUMN cost_most INTEGER;"
+    "ALTER TABLE runs ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
 };
 static_assert(store_steps.size() + 1 == store_schema_version);
 
@@ -31,7 +33,8 @@ CREATE TABLE runs (
   started_unix_ms INTEGER NOT NULL,
   summary TEXT,
   probe TEXT NOT NULL DEFAULT '{}',
-  limits TEXT NOT NULL DEFAULT '[]'
+  limits TEXT NOT NULL DEFAULT '[]',
+  setup TEXT NOT NULL DEFAULT '{}'
 ) STRICT;
 
 CREATE TABLE items (
@@ -53,7 +56,9 @@ CREATE TABLE attempts (
   error_stage TEXT,
   error_message TEXT,
   http_status INTEGER,
-  backend_words TEXT
+  backend_words TEXT,
+  cost_least INTEGER,
+  cost_most INTEGER
 ) STRICT;
 CREATE INDEX attempts_open ON attempts (item_key, cache_key) WHERE state = 'open';
 CREATE INDEX attempts_lost ON attempts (item_key, cache_key) WHERE state = 'lost';

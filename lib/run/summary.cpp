@@ -54,6 +54,33 @@ json::value answers(const backend::probe_report& of) {
   return members;
 }
 
+json::value usd(const std::optional<pico_usd>& amount) {
+  return amount ? json::value(in_usd(*amount)) : json::value();
+}
+
+json::value costs(const std::optional<cost_summary>& of) {
+  const auto least = [](const auto& one) { return usd(one ? std::optional(one->least) : std::nullopt); };
+  const auto most = [](const auto& one) { return usd(one ? one->most : std::nullopt); };
+  const auto sent = of ? std::optional(of->sent) : std::nullopt;
+  const auto spent = of ? std::optional(of->spent) : std::nullopt;
+  json::object prices;
+  if (of) {
+    const auto& each = of->price;
+    for (const auto& [name, amount] :
+         {std::pair("input", each.input), std::pair("cached", each.cached),
+          std::pair("cache_write", each.cache_write), std::pair("output", each.output),
+          std::pair("reasoning", each.reasoning)}) {
+      prices.emplace_back(name, static_cast<double>(amount) / 1e6);
+    }
+  }
+  return json::object{{"usd", least(sent)},
+                      {"usd_at_most", most(sent)},
+                      {"spent_usd", least(spent)},
+                      {"spent_usd_at_most", most(spent)},
+                      {"max_usd", usd(of ? of->max : std::nullopt)},
+                      {"usd_per_million_tokens", std::move(prices)}};
+}
+
 /// Two blanks a level: for a file that a person opens.
 void indent(std::string& out, const json::value& root, std::size_t level) {  // NOLINT(misc-no-recursion)
   const auto line = [&](std::size_t depth) { out += '\n' + std::string(2 * depth, ' '); };
@@ -127,6 +154,7 @@ std::string to_json(const summary& of) {
       {"suite", of.suite_path},
       {"suite_hash", of.suite_hash},
       {"task", of.task},
+      {"shard", of.shard.empty() ? json::value() : json::value(of.shard)},
       {"backend", json::object{{"selector", of.backend.selector},
                                {"dialect", of.backend.dialect},
                                {"model", of.backend.model},
@@ -161,7 +189,10 @@ std::string to_json(const summary& of) {
       {"cached_tokens", optional_number(of.cached_tokens)},
       {"fed_tokens", of.prompt_tokens && of.cached_tokens ? json::value(*of.prompt_tokens - *of.cached_tokens)
                                                           : json::value()},
+      {"cache_write_tokens", optional_number(of.cache_write_tokens)},
       {"completion_tokens", optional_number(of.completion_tokens)},
+      {"reasoning_tokens", optional_number(of.reasoning_tokens)},
+      {"cost", costs(of.cost)},
       {"prefix", json::object{{"unit", of.plan_exact ? "tokens" : "bytes"},
                               {"groups", of.prefix_groups},
                               {"invariant", of.invariant_prefix},
@@ -187,6 +218,14 @@ std::string prefix_line(const summary& of) {
     const auto tenths =
         std::lround(1000.0 * static_cast<double>(*of.cached_tokens) / static_cast<double>(*of.prompt_tokens));
     line += " (hit rate " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %)";
+  }
+  return line;
+}
+
+std::string cost_line(const summary& of) {
+  auto line = "cost: " + usd_text(of.cost->sent);
+  if (of.cost->spent != of.cost->sent) {
+    line += " (" + usd_text(of.cost->spent) + " with earlier runs of this suite and backend in the store)";
   }
   return line;
 }

@@ -11,10 +11,12 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
 constexpr std::uint64_t most_tokens = 1'000'000'000;
 
 bool believable(const chat::usage& usage) {
-  for (const auto& count : {usage.prompt_tokens, usage.cached_tokens, usage.completion_tokens}) {
+  for (const auto& count : {usage.prompt_tokens, usage.cached_tokens, usage.cache_write_tokens,
+                            usage.completion_tokens, usage.reasoning_tokens}) {
     if (count.value_or(0) > most_tokens) return false;
   }
-  return !usage.prompt_tokens || usage.cached_tokens.value_or(0) <= *usage.prompt_tokens;
+  const auto of_prompt = usage.cached_tokens.value_or(0) + usage.cache_write_tokens.value_or(0);
+  return !usage.prompt_tokens || of_prompt <= *usage.prompt_tokens;
 }
 
 }  // namespace
@@ -44,7 +46,9 @@ bool tally::tokens(const chat::reply& reply, const std::optional<std::uint64_t>&
   if (believed) {
     add(into_.prompt_tokens, reply.usage.prompt_tokens);
     add(into_.cached_tokens, reply.usage.cached_tokens);
+    add(into_.cache_write_tokens, reply.usage.cache_write_tokens);
     add(into_.completion_tokens, reply.usage.completion_tokens);
+    add(into_.reasoning_tokens, reply.usage.reasoning_tokens);
   } else {
     into_.unbelievable_usage += 1;
   }

@@ -50,6 +50,7 @@ chat::usage message_usage::total(const dialect& ways) const {
     sum.prompt_tokens = *input_ + cache_read_.value_or(0) + cache_creation_.value_or(0);
   }
   sum.cached_tokens = cache_read_;
+  sum.cache_write_tokens = cache_creation_;
   sum.completion_tokens = output_;
   sum.reasoning_tokens = thinking_;
   return sum;

@@ -89,6 +89,7 @@ void read_usage(const element& root, chat::usage& into) {
   std::optional<std::uint64_t> cached;
   if (const auto details = member(*usage, "prompt_tokens_details")) {
     cached = count_member(*details, "cached_tokens");
+    replace_if(into.cache_write_tokens, count_member(*details, "cache_write_tokens"));
   }
   if (!cached) cached = count_member(*usage, "cached_tokens");
   if (!cached) cached = count_member(*usage, "prompt_cache_hit_tokens");

@@ -110,6 +110,7 @@ void read_counts(const element& response, chat::usage& into) {
   into.completion_tokens = count_member(*usage, "output_tokens");
   if (const auto details = member(*usage, "input_tokens_details")) {
     into.cached_tokens = count_member(*details, "cached_tokens");
+    into.cache_write_tokens = count_member(*details, "cache_write_tokens");
   }
   if (const auto details = member(*usage, "output_tokens_details")) {
     into.reasoning_tokens = count_member(*details, "reasoning_tokens");

@@ -53,8 +53,9 @@ def folder(evalcore, write_suite, tmp_path):
     items = [{**hi(number), "category": "greetings"} for number in range(3)]
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"text": "Hello!"}) + "\n")
+    (tmp_path / "prices.json").write_text('{"usd_per_million_tokens": [{"model": "*", "input": 1, "output": 2}]}')
     done = evalcore("run", write_suite("greet.jsonl", items), "-b", "scripted", "--script", script, "--out", "made",
-                    "--concurrency", "auto", "--model-step", "7", "-q")  # fmt: skip
+                    "--concurrency", "auto", "--model-step", "7", "--price", "prices.json", "-q")  # fmt: skip
     assert done.returncode == 0, done.stderr
     return tmp_path / "made"
 

@@ -202,12 +202,14 @@ TEST_CASE("anthropic: the prompt is input, cache reads and cache writes together
       R"("output_tokens_details":{"thinking_tokens":2}})");
   CHECK(all.prompt_tokens == 543);
   CHECK(all.cached_tokens == 40);
+  CHECK(all.cache_write_tokens == 500);
   CHECK(all.completion_tokens == 7);
   CHECK(all.reasoning_tokens == 2);
 
   const auto silent = usage(R"({"input_tokens":3,"output_tokens":7})");
   CHECK(silent.prompt_tokens == 3);
   CHECK(silent.cached_tokens == std::nullopt);
+  CHECK(silent.cache_write_tokens == std::nullopt);
   CHECK(usage(R"({"input_tokens":3,"cache_read_input_tokens":null})").cached_tokens == std::nullopt);
   CHECK(usage(R"({"input_tokens":3,"cache_read_input_tokens":0})").cached_tokens == 0);
   CHECK(usage("null").prompt_tokens == std::nullopt);

@@ -38,6 +38,7 @@ TEST_CASE("responses: text, token counts and logprobs with their bytes") {
   CHECK(reply.model == "gpt-5.4-mini-2026-03-17");
   CHECK(reply.usage.prompt_tokens == 2006);
   CHECK(reply.usage.cached_tokens == 1920);
+  CHECK(reply.usage.cache_write_tokens == 0);
   CHECK(reply.usage.completion_tokens == 300);
   CHECK(reply.usage.reasoning_tokens == 0);
   REQUIRE(reply.logprobs.size() == 5);

@@ -284,3 +284,110 @@ TEST_CASE("a stop keeps what is done and says what was not run") {
   CHECK(again.reused == ran.answered);
   CHECK(again.answered == 20);
 }
+
+namespace {
+
+/// 1 USD for a million tokens of any kind.
+constexpr run::price flat{1'000'000, 1'000'000, 1'000'000, 1'000'000, 1'000'000};
+
+constexpr run::pico_usd tokens(std::uint64_t count) { return count * 1'000'000; }
+
+/// One at a time, in the suite's order, with answers of up to 100 tokens.
+run::run_options priced() {
+  run::run_options how;
+  how.request.defaults.temperature = 0;
+  how.request.defaults.max_tokens = 100;
+  how.pool.max_in_flight = 1;
+  how.pool.retry.retries = 0;
+  how.suite_order = true;
+  how.price = flat;
+  return how;
+}
+
+const std::string forty_tokens = R"({"text":"yes","usage":{"prompt_tokens":30,"completion_tokens":10}})"
+                                 "\n";
+
+}  // namespace
+
+TEST_CASE("what a run costs is counted, and what earlier runs spent comes from the store") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes"));
+  at.script(R"({"match":"ask b","error":{"code":"truncated","message":"broke off"}})"
+            "\n" +
+            forty_tokens);
+  const auto first = at.run(priced());
+  REQUIRE(first.cost);
+  // a: 40 tokens. b may be on the bill, with what its text can be at most and 100 tokens of an answer.
+  CHECK(first.cost->sent.least == tokens(40));
+  REQUIRE(first.cost->sent.most);
+  CHECK(*first.cost->sent.most > tokens(140));
+  CHECK(*first.cost->sent.most < tokens(340));
+  CHECK(first.cost->spent == first.cost->sent);
+
+  at.script(forty_tokens);  // Another script is another backend, whose costs are its own.
+  const auto other = at.run(priced());
+  CHECK(other.sent == 2);
+  CHECK(other.cost->spent == run::cost{tokens(80), tokens(80)});
+  const auto again = at.run(priced());
+  CHECK(again.reused == 2);
+  CHECK(again.cost->sent == run::cost{0, 0});
+  CHECK(again.cost->spent == run::cost{tokens(80), tokens(80)});
+}
+
+TEST_CASE("replies of a run without prices are priced when they are reused") {
+  fixture at;
+  at.suite(item("a", "yes") + item("b", "yes"));
+  at.script(forty_tokens);
+  auto how = priced();
+  how.price.reset();
+  CHECK_FALSE(at.run(how).cost);
+  const auto again = at.run(priced());
+  CHECK(again.sent == 0);
+  CHECK(again.cost->spent == run::cost{tokens(80), tokens(80)});
+}
+
+TEST_CASE("a run sends nothing more once it could cost too much, and a dearer one goes on from there") {
+  fixture at;
+  std::string lines;
+  for (int i = 0; i < 10; ++i) lines += item("i" + std::to_string(i), "yes");
+  at.suite(lines);
+  at.script(forty_tokens);
+  auto how = priced();
+  how.max_cost = tokens(400);
+  const auto stopped = at.run(how);
+  CHECK(stopped.answered > 0);
+  CHECK(stopped.answered < 10);
+  CHECK(stopped.not_run == 10 - stopped.answered);
+  CHECK(*stopped.cost->spent.most <= tokens(400));
+  CHECK(stopped.cost->spent.least == tokens(40 * stopped.answered));
+  CHECK(stopped.stopped.find(
+            "the next request could cost more than what --max-cost 0.000400 USD leaves after") == 0);
+  // Earlier costs count: the same bound has no room.
+  CHECK(at.run(how).sent == 0);
+  how.max_cost = tokens(1000);
+  const auto done = at.run(how);
+  CHECK(done.reused == stopped.answered);
+  CHECK(done.answered == 10);
+  CHECK(done.stopped.empty());
+  CHECK(done.cost->spent == run::cost{tokens(400), tokens(400)});
+}
+
+TEST_CASE("a bound on the cost is refused where an item's cost has none") {
+  const test::temporary_folder folder;
+  const auto suite = run::suite::open(folder.write("suite.jsonl", item("a", "yes")));
+  REQUIRE(suite);
+  net::loop loop;
+  picky to;
+  auto store = run::store::open(folder / "run.db");
+  REQUIRE(store);
+  auto how = priced();
+  how.max_cost = tokens(1000);
+  how.request.defaults.max_tokens.reset();
+  const run::observer watch{[](const std::string&) {}, [](const run::progress&) {}};
+  const auto ran = run::run_suite(*suite, loop, {&to}, *store, how, watch, {});
+  REQUIRE_FALSE(ran);
+  CHECK(ran.error().at == stage::config);
+  CHECK(ran.error().message ==
+        "what item \"a\" can cost has no bound, which --max-cost needs: give --max-tokens, or the item "
+        "`max_tokens`");
+}

@@ -168,6 +168,42 @@ TEST_CASE("items that were out when a process ended are counted once, for good")
   CHECK(*opened(path).possibly_paid_twice() == 2);
 }
 
+TEST_CASE(
+    "what was spent is kept for each attempt, by suite and backend, those of a killed process included") {
+  const temporary_folder folder;
+  const auto path = folder / "run.db";
+  const auto priced = [](run::cost cost) {
+    auto one = attempt();
+    one.cost = cost;
+    return one;
+  };
+  const auto run = sample_run("R1");
+  {
+    auto store = begun(path, "R1");
+    REQUIRE(store.begin_attempt(sample_item("a"), priced({0, 500})));
+    REQUIRE(store.put_reply(sample_item("a"), priced({70, 70}), sample_reply("A"), right()));
+    REQUIRE(store.begin_attempt(sample_item("b"), priced({0, 500})));
+    auto broke = priced({0, 500});
+    broke.failure = fail(errc::truncated, stage::body, "broke off");
+    REQUIRE(store.put_failure(sample_item("b"), broke));
+    REQUIRE(store.begin_attempt(sample_item("b"), priced({0, 500})));  // It is out at the end.
+    REQUIRE(store.put_reply(sample_item("c"), attempt(), sample_reply("C"), right()));
+    auto other = sample_run("R2");
+    other.suite_hash = "07he5";
+    REQUIRE(store.begin_run(other));
+    REQUIRE(store.put_reply(sample_item("a", "big"), priced({9, 9}), sample_reply("A"), right()));
+  }
+  auto store = opened(path);
+  CHECK(*store.spent(run.suite_hash, run.identity) == run::cost{70, 1070});
+  CHECK(*store.spent("07he5", run.identity) == run::cost{9, 9});
+  CHECK(*store.spent(run.suite_hash, {{"selector", "another"}}) == run::cost{0, 0});
+  CHECK(found(store, sample_item("a")).priced);
+  CHECK_FALSE(found(store, sample_item("c")).priced);
+  REQUIRE(store.begin_run(sample_run("R3")));
+  REQUIRE(store.put_reply(sample_item("d"), priced({5, std::nullopt}), sample_reply("D"), right()));
+  CHECK(*store.spent(run.suite_hash, run.identity) == run::cost{75, std::nullopt});
+}
+
 TEST_CASE("misuse is told apart from damage") {
   const temporary_folder folder;
   auto store = opened(folder / "run.db");

@@ -18,6 +18,7 @@ TEST_CASE("a stored reply keeps every field") {
   reply.refusal = "not that";
   reply.model = "m";
   reply.usage.cached_tokens = 0;
+  reply.usage.cache_write_tokens = 12;
   chat::token_logprob token;
   token.token = "\xEF\xBF\xBD";
   token.bytes = "\xF0\x9F";  // The first half of an emoji.
@@ -43,6 +44,7 @@ TEST_CASE("a stored reply keeps every field") {
   CHECK(read->stop_string == "\n\n");
   CHECK(read->refusal == "not that");
   CHECK(read->usage.cached_tokens == 0);
+  CHECK(read->usage.cache_write_tokens == 12);
   CHECK_FALSE(read->usage.prompt_tokens);
   REQUIRE(read->logprobs.size() == 2);
   CHECK(read->logprobs[0].bytes == "\xF0\x9F");

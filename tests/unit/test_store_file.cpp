@@ -18,6 +18,7 @@
 
 #include <evalcore/run/store.hpp>
 
+#include "run/store_schema.hpp"
 #include "unit/store_samples.hpp"
 #include "unit/temporary_folder.hpp"
 
@@ -74,6 +75,11 @@ void execute(const std::string& path, const std::string& sql) {
   REQUIRE(sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK);
   sqlite3_close(database);
 }
+
+/// What sets the third schema apart from the next.
+const std::string without_costs =
+    "ALTER TABLE runs DROP COLUMN setup; ALTER TABLE attempts DROP COLUMN cost_least;"
+    "ALTER TABLE attempts DROP COLUMN cost_most;";
 
 /// The first column of each row, with a blank behind it.
 std::string texts(const std::string& path, const std::string& sql) {
@@ -152,19 +158,21 @@ TEST_CASE("a file that is no store is refused and left as it was") {
 TEST_CASE("a store of a newer evalcore is refused") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "PRAGMA user_version = 4");
-  CHECK(outcome(path) ==
-        "storage: store " + path +
-            " has schema 4, this evalcore knows 3; use the evalcore that wrote it or another "
-            "--store");
+  const auto known = run::store_schema_version;
+  execute(path, "PRAGMA user_version = " + std::to_string(known + 1));
+  CHECK(outcome(path) == "storage: store " + path + " has schema " + std::to_string(known + 1) +
+                             ", this evalcore knows " + std::to_string(known) +
+                             "; use the evalcore that wrote it or another "
+                             "--store");
 }
 
 TEST_CASE("a store of the first schema is brought up to date and keeps what it has") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
   // What sets the first schema apart.
-  execute(path,
-          "ALTER TABLE runs DROP COLUMN probe; ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 1");
+  execute(path, without_costs +
+                    "ALTER TABLE runs DROP COLUMN limits; ALTER TABLE runs DROP COLUMN probe;"
+                    "PRAGMA user_version = 1");
   {
     auto store = run::store::open(path);
     REQUIRE(store);
@@ -180,16 +188,25 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   }
   CHECK(texts(path, "SELECT probe FROM runs ORDER BY run_id") == R"({} {"depth":"facts"} )");
   CHECK(texts(path, "SELECT limits FROM runs ORDER BY run_id") == R"([] [{"limit":4}] )");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == std::to_string(run::store_schema_version) + " ");
 }
 
 TEST_CASE("a store of the second schema gets its place for limits") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
+  execute(path, without_costs + "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
   CHECK(outcome(path) == "opened");
   CHECK(texts(path, "SELECT limits FROM runs") == "[] ");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == std::to_string(run::store_schema_version) + " ");
+}
+
+TEST_CASE("a store of the third schema gets its place for costs, which it does not know of old attempts") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, without_costs + "PRAGMA user_version = 3");
+  CHECK(outcome(path) == "opened");
+  CHECK(texts(path, "SELECT cost_least IS NULL, cost_most IS NULL FROM attempts") == "1 ");
+  CHECK(texts(path, "SELECT setup FROM runs") == "{} ");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

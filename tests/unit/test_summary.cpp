@@ -88,3 +88,23 @@ TEST_CASE("the prefix line says what is known") {
   of.predicted_cached_tokens.reset();
   CHECK(run::prefix_line(of) == "prefix cached: 876 tokens (hit rate 87.6 %)");
 }
+
+TEST_CASE("a cost is told in USD with its bounds, and is null without prices") {
+  auto of = ten_items();
+  CHECK(json::to_text(*as_json(of).find("cost")) ==
+        R"({"usd":null,"usd_at_most":null,"spent_usd":null,"spent_usd_at_most":null,"max_usd":null,)"
+        R"("usd_per_million_tokens":{}})");
+  of.cost = run::cost_summary{{3'000'000, 300'000, 3'750'000, 15'000'000, 15'000'000},
+                              {1'250'000'000'000, std::nullopt},
+                              {1'500'000'000'000, std::nullopt},
+                              5'000'000'000'000};
+  CHECK(
+      json::to_text(*as_json(of).find("cost")) ==
+      R"({"usd":1.25,"usd_at_most":null,"spent_usd":1.5,"spent_usd_at_most":null,"max_usd":5.0,)"
+      R"("usd_per_million_tokens":{"input":3.0,"cached":0.3,"cache_write":3.75,"output":15.0,"reasoning":15.0}})");
+  CHECK(run::cost_line(of) ==
+        "cost: at least 1.2500 USD (at least 1.5000 USD with earlier runs of this suite and backend in the "
+        "store)");
+  of.cost->spent = of.cost->sent;
+  CHECK(run::cost_line(of) == "cost: at least 1.2500 USD");
+}

@@ -19,7 +19,8 @@ namespace evalcore::backend {
 /// | `calls`          | native calls: `{"id"?, "name", "arguments"?: object or JSON text}`             |
 /// | `finish`         | `stop`, `length`, `tool_calls`, `content_filter`; otherwise `tool_calls` when  |
 /// |                  | there are calls and `stop` when there are none                                 |
-/// | `usage`          | `prompt_tokens`, `cached_tokens`, `completion_tokens`, `reasoning_tokens`      |
+/// | `usage`          | `prompt_tokens`, `cached_tokens`, `cache_write_tokens`, `completion_tokens`,   |
+/// |                  | `reasoning_tokens`                                                             |
 /// | `delay_ms`       | from the request to the end, 0 when absent                                     |
 /// | `first_token_ms` | from the request to the first token, with all the text; `delay_ms` when absent |
 /// | `error`          | `{"code": a name of evalcore::errc, "message"}` in place of a reply; with      |

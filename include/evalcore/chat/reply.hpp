@@ -20,7 +20,8 @@ struct usage {
   std::optional<std::uint64_t> prompt_tokens;  ///< Cached ones included, whatever the backend's habit.
   std::optional<std::uint64_t> cached_tokens;  ///< Of the prompt, how many were not computed again.
   std::optional<std::uint64_t> completion_tokens;
-  std::optional<std::uint64_t> reasoning_tokens;
+  std::optional<std::uint64_t> reasoning_tokens;    ///< Of the completion.
+  std::optional<std::uint64_t> cache_write_tokens;  ///< Of the prompt, how many were put into a paid cache.
 };
 
 /// A token that could have stood in some place. What a server does not tell is absent.

@@ -49,6 +49,8 @@ class source {
   virtual ~source() = default;
   virtual pull next() = 0;
   virtual void on_first_token(item_id id) { static_cast<void>(id); }
+  /// An attempt failed, and the item is to be sent again.
+  virtual void on_retry(item_id id, const error& why) { static_cast<void>(id), static_cast<void>(why); }
   /// The item's end, after all attempts; not for what the source itself refused.
   virtual void on_end(item_id id, const result<chat::reply>& outcome) = 0;
   virtual void on_shared(const result<void>& outcome) { static_cast<void>(outcome); }

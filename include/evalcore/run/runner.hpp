@@ -12,7 +12,9 @@
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/options.hpp>
+#include <evalcore/run/cost.hpp>
 #include <evalcore/run/prepare.hpp>
+#include <evalcore/run/shard.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 #include <evalcore/run/summary.hpp>
@@ -25,10 +27,16 @@ struct run_options {
   pool::options pool;
   bool suite_order = false;          ///< No planning.
   std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
+  std::optional<shard> part;         ///< Only this part of those.
+  row_labels labels;                 ///< For the store: who is named in the rows of a merge.
   std::string task;                  ///< Empty: the suite's.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
   /// For the store and the summary; absent: what is known without asking.
   std::optional<backend::probe_report> probe;
+  std::optional<run::price> price;  ///< Of the model; absent: costs are not counted.
+  /// Send nothing more once that could make all that was spent on this suite with this backend, earlier runs
+  /// in the store included, exceed it. Needs `price`, and a bound on what each item can cost.
+  std::optional<pico_usd> max_cost;
 };
 
 /// Where a run stands. Waiting items are neither done nor running.

@@ -8,6 +8,7 @@
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
+#include <evalcore/run/cost.hpp>
 #include <evalcore/score/scorer.hpp>
 
 namespace evalcore::run {
@@ -37,6 +38,7 @@ struct run_record {
   std::string options_json;                     ///< As given, without secrets.
   std::string plan_json;
   std::int64_t started_unix_ms = 0;
+  std::string setup_json = "{}";  ///< What evalcore::run::merge() must know of it.
   std::string probe_json = "{}";  ///< What is known of the backend: backend::to_json() of its probe_report.
 };
 
@@ -45,6 +47,7 @@ struct attempt_record {
   std::optional<evalcore::error> failure;  ///< Empty: it gave the reply.
   std::optional<std::uint64_t> predicted_cached_tokens;
   std::optional<std::uint32_t> slot;
+  std::optional<run::cost> cost;  ///< Absent: no prices were given.
 };
 
 /// A finished item as it is read back.
@@ -52,6 +55,7 @@ struct stored_reply {
   chat::reply reply;
   std::optional<score::verdict> verdict;
   std::optional<std::uint64_t> predicted_cached_tokens;
+  bool priced = false;  ///< Its cost is a part of store::spent().
 };
 
 /// The run store: one SQLite file in WAL mode that a kill -9 cannot hurt. Each reply is committed as it
@@ -95,6 +99,10 @@ class store {
   /// The reply of this item if both keys match; nothing when it has none. Errors: storage when the stored
   /// bytes do not match their checksum.
   [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
+  /// What all attempts at this suite with this backend cost that were made with prices, those whose process
+  /// was killed included.
+  [[nodiscard]] result<cost> spent(const std::string& suite_hash,
+                                   const std::map<std::string, std::string>& identity) const;
   /// Items of this file that were out when an earlier process ended without an answer: the backend may have
   /// computed them, and they are or were sent again. The count stays after they got their reply.
   [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;

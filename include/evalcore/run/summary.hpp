@@ -9,6 +9,7 @@
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/pool/pool.hpp>
+#include <evalcore/run/cost.hpp>
 #include <evalcore/run/rows.hpp>
 
 namespace evalcore::run {
@@ -27,6 +28,14 @@ struct metric_summary {
   [[nodiscard]] double upper_bound() const noexcept;
 };
 
+/// What a run cost.
+struct cost_summary {
+  run::price price;
+  cost sent;   ///< Of the attempts of this process.
+  cost spent;  ///< On this suite with this backend, earlier runs in the store included.
+  std::optional<pico_usd> max;
+};
+
 /// What a run came to. Counts of tokens and times are of the requests that this process sent; scores are of
 /// all items, those reused from the store included. Absent is unknown.
 struct summary {
@@ -34,6 +43,7 @@ struct summary {
   std::string suite_path;
   std::string suite_hash;
   std::string task;
+  std::string shard;  ///< "1/4"; empty: the whole suite.
   backend::info backend;
   backend::probe_report probe;    ///< The store has it with the evidence.
   std::string order;              ///< "prefix" or "suite".
@@ -62,7 +72,10 @@ struct summary {
   std::optional<double> mean_ttft_s;
   std::optional<std::uint64_t> prompt_tokens;
   std::optional<std::uint64_t> cached_tokens;
+  std::optional<std::uint64_t> cache_write_tokens;
   std::optional<std::uint64_t> completion_tokens;
+  std::optional<std::uint64_t> reasoning_tokens;
+  std::optional<cost_summary> cost;  ///< Absent: no prices were given.
 
   bool plan_exact = false;  ///< Predictions are tokens; otherwise they are not shown against reports.
   std::uint64_t prefix_groups = 0;
@@ -88,6 +101,9 @@ struct summary {
 /// `prefix cached: N tokens of M predicted (hit rate 93.1 %)`, with `unknown` where the backend reports no
 /// cached tokens.
 [[nodiscard]] std::string prefix_line(const summary& of);
+
+/// `cost: 0.0125 USD`, with what earlier runs spent if there is such; needs summary::cost.
+[[nodiscard]] std::string cost_line(const summary& of);
 
 /// Who is named in the rows.
 struct row_labels {

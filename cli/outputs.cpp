@@ -1,0 +1,111 @@
+#include "outputs.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <evalcore/run/ids.hpp>
+
+#include "printable.hpp"
+
+namespace evalcore::cli {
+namespace {
+
+error no_folder(const outputs& paths, const std::string& why) {
+  return fail(errc::storage, stage::store,
+              "cannot make the folder " + paths.folder + ": " + why + "; name another with --out");
+}
+
+}  // namespace
+
+outputs outputs::in(const std::string& folder, const std::string& store) {
+  const std::filesystem::path at(folder);
+  return {at.string(), store.empty() ? (at / "run.db").string() : store, (at / "rows.jsonl").string(),
+          (at / "summary.json").string()};
+}
+
+result<void> check_folder(const outputs& paths) {
+  std::error_code failed;
+  auto existing = std::filesystem::absolute(paths.folder, failed).lexically_normal();
+  while (!std::filesystem::exists(existing, failed) && existing.has_relative_path())
+    existing = existing.parent_path();
+  if (!std::filesystem::is_directory(existing, failed))
+    return no_folder(paths, existing.string() + " is no folder");
+  if (::access(existing.c_str(), W_OK) != 0)
+    return no_folder(paths, existing.string() + " cannot be written");
+  return {};
+}
+
+result<void> make_folder(const outputs& paths) {
+  std::error_code failed;
+  std::filesystem::create_directories(paths.folder, failed);
+  if (!failed) return {};
+  return no_folder(paths, failed.message());
+}
+
+void print_report(const run::summary& of, const outputs& paths) {
+  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
+              printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
+              static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
+              static_cast<unsigned long long>(of.errors), static_cast<unsigned long long>(of.unscored));
+  if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
+  std::printf("\n");
+  for (const auto& metric : of.metrics) {
+    std::printf("%s%s%s: %.4f", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
+                metric.metric.c_str(), metric.score());
+    if (metric.scored < metric.items) {
+      std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
+    }
+    std::printf(" over %llu items\n", static_cast<unsigned long long>(metric.items));
+  }
+  for (const auto& [code, count] : of.errors_by_class) {
+    std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));
+  }
+  for (const auto& [field, count] : of.dropped) {
+    std::printf("answered without %s, for which the backend has no place: %llu\n", field.c_str(),
+                static_cast<unsigned long long>(count));
+  }
+  if (of.cut_by_length > 0 || of.empty_answers > 0) {
+    std::printf("answers cut by max_tokens: %llu, empty: %llu\n",
+                static_cast<unsigned long long>(of.cut_by_length),
+                static_cast<unsigned long long>(of.empty_answers));
+  }
+  if (of.unknown_finish > 0) {
+    std::printf("answers whose end the backend does not explain: %llu\n",
+                static_cast<unsigned long long>(of.unknown_finish));
+  }
+  if (of.possibly_paid_twice > 0) {
+    std::printf("possibly paid twice: %llu (requests that were out when an earlier run was killed)\n",
+                static_cast<unsigned long long>(of.possibly_paid_twice));
+  }
+  if (of.cost) std::printf("%s\n", run::cost_line(of).c_str());
+  if (of.sent > 0) {
+    std::printf("%s\n", run::prefix_line(of).c_str());
+    std::printf("wall %.2f s, %.2f items/s", of.wall_s,
+                of.wall_s > 0 ? static_cast<double>(of.answered - of.reused) / of.wall_s : 0.0);
+    if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
+    std::printf("\n");
+  }
+  if (of.interrupted || !of.stopped.empty()) {
+    std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
+                paths.store.c_str());
+  } else {
+    std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
+  }
+}
+
+result<void> write_outputs(const run::summary& of, const run::row_labels& labels, const outputs& paths) {
+  auto dated = labels;
+  dated.timestamp = run::timestamp(run::unix_ms_now());
+  std::string lines;
+  for (const auto& one : run::rows_of(of, dated)) lines += run::to_line(one);
+  if (!of.interrupted && of.stopped.empty()) {
+    if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
+  }
+  return run::write_file_atomically(paths.summary, run::to_json(of));
+}
+
+}  // namespace evalcore::cli

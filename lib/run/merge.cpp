@@ -1,0 +1,229 @@
+#include <evalcore/run/merge.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/run/ids.hpp>
+#include <evalcore/run/store.hpp>
+#include <evalcore/run/suite.hpp>
+#include <evalcore/score/scorer.hpp>
+
+#include "run/merge_parts.hpp"
+#include "run/merge_store.hpp"
+#include "run/setup.hpp"
+#include "run/tally.hpp"
+
+namespace evalcore::run {
+namespace {
+
+result<suite> open_suite(const merge_options& how, const part& first) {
+  const auto& path = how.suite.empty() ? first.run.suite_path : how.suite;
+  auto opened = suite::open(path, how.answers);
+  if (!opened) {
+    auto why = std::move(opened).error();
+    why.message += "; --suite and --answers say where the suite of " + first.path + " is";
+    return why;
+  }
+  if (opened->hash() != first.run.suite_hash) {
+    return fail(errc::bad_suite, stage::suite,
+                path + " is not, or no longer, the suite of " + first.path +
+                    "; --suite and --answers say where that is");
+  }
+  return opened;
+}
+
+backend::info about_of(const part& first) {
+  backend::info about;
+  const auto probe = json::parse(first.run.probe);
+  const auto text = [&](std::string_view key) {
+    const auto* held = probe ? probe->find(key) : nullptr;
+    const auto* found = held != nullptr ? held->if_string() : nullptr;
+    return found != nullptr ? *found : std::string();
+  };
+  const auto number = [&](std::string_view key) -> std::optional<std::uint64_t> {
+    const auto* held = probe ? probe->find(key) : nullptr;
+    const auto* found = held != nullptr ? held->if_int() : nullptr;
+    return found != nullptr ? std::optional(static_cast<std::uint64_t>(*found)) : std::nullopt;
+  };
+  about.selector = text("selector");
+  about.dialect = text("dialect");
+  about.model = text("model");
+  if (const auto slots = number("slots")) about.slots = static_cast<std::uint32_t>(*slots);
+  about.context_per_slot = number("context_per_slot");
+  for (const auto& [key, value] : identity_of(first.run)) {
+    if (const auto* held = value.if_string()) about.identity.emplace(key, *held);
+  }
+  return about;
+}
+
+class merging {
+ public:
+  merging(const merge_options& how, suite what, std::vector<part> parts)
+      : how_(how), suite_(std::move(what)), parts_(std::move(parts)), setup_(parts_.front().setup) {}
+
+  result<merged_run> run() {
+    begin_summary();
+    if (auto copied = copy(); !copied) return std::move(copied).error();
+    auto counted = count();
+    if (!counted) {
+      remove_store(how_.into);
+      return std::move(counted).error();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void begin_summary() {
+    auto& of = out_.what;
+    of.run_id = new_run_id();
+    of.suite_path = suite_.path();
+    of.suite_hash = suite_.hash();
+    of.task = setup_.task;
+    of.backend = about_of(parts_.front());
+    of.probe.about = of.backend;
+    of.order = setup_.order;
+    of.tools = setup_.tools;
+    of.concurrency = setup_.concurrency;
+    of.adaptive = setup_.adaptive;
+    of.items = std::min<std::uint64_t>(suite_.size(), setup_.items);
+    for (const auto& one : parts_) {
+      of.wall_s = std::max(of.wall_s, one.run.wall_s);
+      if (one.setup.tools != "none") of.tools = one.setup.tools;
+    }
+    out_.labels = setup_.labels;
+  }
+
+  result<item_record> record_of(const item& one) const {
+    auto request = prepare(one, setup_.request);
+    if (!request) return std::move(request).error();
+    return item_record{item_key(out_.what.suite_hash, one.id, 0, one.scorer),
+                       cache_key(out_.what.backend.identity, request->model, canonical_text(*request), 0),
+                       one.id, 0};
+  }
+
+  result<void> copy() {
+    auto store = merge_store::create(how_.into);
+    if (!store) return std::move(store).error();
+    for (std::size_t index = 0; index < out_.what.items; ++index) {
+      auto one = suite_.get(index);
+      if (!one) return std::move(one).error();
+      auto record = record_of(*one);
+      if (!record) return std::move(record).error();
+      if (auto wanted = store->want(*record); !wanted) return wanted;
+    }
+    for (const auto& one : parts_) {
+      if (auto added = store->add(one.path); !added) return added;
+    }
+    auto attempts = store->attempts();
+    if (!attempts) return std::move(attempts).error();
+    history_ = *std::move(attempts);
+    store->keep();
+    return {};
+  }
+
+  result<void> count() {
+    auto store = store::open(how_.into);
+    if (!store) return std::move(store).error();
+    for (std::size_t index = 0; index < out_.what.items; ++index) {
+      auto one = suite_.get(index);
+      if (!one) return std::move(one).error();
+      if (auto counted = count_item(*one, *store); !counted) return counted;
+    }
+    auto twice = store->possibly_paid_twice();
+    if (!twice) return std::move(twice).error();
+    out_.what.possibly_paid_twice = *twice;
+    if (auto counted = count_cost(*store); !counted) return counted;
+    finish_counts();
+    return keep(*store);
+  }
+
+  result<void> count_item(const item& one, const store& from) {
+    auto scorer = score::find_scorer(one.scorer);
+    if (!scorer) return std::move(scorer).error();
+    tally_.item(one.category, **scorer);
+    auto record = record_of(one);
+    if (!record) return std::move(record).error();
+    auto stored = from.find(*record);
+    if (!stored) return std::move(stored).error();
+    if (*stored) {
+      const auto& reply = (*stored)->reply;
+      const auto verdict = (*scorer)->score({&one.target, &one.request.tools, one.category}, reply);
+      tally_.answer(one.category, **scorer, reply, verdict);
+      tally_.tokens(reply, (*stored)->predicted_cached_tokens);
+      return {};
+    }
+    const auto failed = history_.last_failure.find(record->item_key);
+    const auto code = failed == history_.last_failure.end() ? std::string() : failed->second;
+    if (code.empty() || code == name(errc::cancelled)) {
+      out_.missing.push_back(one.id);
+    } else {
+      out_.what.errors += 1;
+      out_.what.errors_by_class[code] += 1;
+    }
+    return {};
+  }
+
+  result<void> count_cost(const store& from) {
+    const bool same =
+        std::ranges::all_of(parts_, [&](const part& one) { return one.setup.price == setup_.price; });
+    if (!same || !setup_.price) return {};
+    auto spent = from.spent(out_.what.suite_hash, out_.what.backend.identity);
+    if (!spent) return std::move(spent).error();
+    out_.what.cost = cost_summary{*setup_.price, *spent, *spent, std::nullopt};
+    return {};
+  }
+
+  void finish_counts() {
+    auto& of = out_.what;
+    of.not_run = out_.missing.size();
+    of.sent = history_.attempts;
+    of.retried = history_.attempts - history_.items;
+    of.retries_by_class = history_.failed_attempts;
+    for (const auto& [code, items] : of.errors_by_class) {
+      if ((of.retries_by_class[code] -= items) == 0) of.retries_by_class.erase(code);
+    }
+    if (of.not_run > 0) of.stopped = "items are in none of the merged files";
+  }
+
+  result<void> keep(store& into) {
+    const auto& of = out_.what;
+    run_record record;
+    record.run_id = of.run_id;
+    record.suite_path = of.suite_path;
+    record.suite_hash = of.suite_hash;
+    record.identity = of.backend.identity;
+    record.options_json = how_.options_json;
+    record.plan_json = "{}";
+    record.started_unix_ms = unix_ms_now();
+    record.probe_json = parts_.front().run.probe;
+    auto whole = setup_;
+    whole.shard.clear();
+    record.setup_json = to_json(whole);
+    if (auto begun = into.begin_run(record); !begun) return begun;
+    if (auto done = into.finish_run(of.run_id, to_json(of)); !done) return done;
+    return into.sync();
+  }
+
+  const merge_options& how_;
+  suite suite_;
+  std::vector<part> parts_;
+  run_setup setup_;  ///< The first part's.
+  merged_run out_;
+  merge_store::history history_;
+  tally tally_{out_.what};
+};
+
+}  // namespace
+
+result<merged_run> merge(const merge_options& how) {
+  auto parts = read_parts(how.parts);
+  if (!parts) return std::move(parts).error();
+  if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run file");
+  auto suite = open_suite(how, parts->front());
+  if (!suite) return std::move(suite).error();
+  return merging(how, *std::move(suite), *std::move(parts)).run();
+}
+
+}  // namespace evalcore::run

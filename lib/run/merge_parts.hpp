@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/result.hpp>
+
+#include "run/merge_store.hpp"
+#include "run/setup.hpp"
+
+namespace evalcore::run {
+
+/// The run of one part that is to be merged.
+struct part {
+  std::string path;
+  stored_run run;
+  run_setup setup;
+};
+
+/// The parts of one run: the newest run of the first file, and of each other its newest that belongs to the
+/// same. Errors: not_found; busy; storage; invalid_argument, by name, for a file without such a run.
+[[nodiscard]] result<std::vector<part>> read_parts(const std::vector<std::string>& paths);
+
+[[nodiscard]] json::object identity_of(const stored_run& run);
+
+}  // namespace evalcore::run
