@@ -152,10 +152,10 @@ TEST_CASE("a file that is no store is refused and left as it was") {
 TEST_CASE("a store of a newer evalcore is refused") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "PRAGMA user_version = 4");
+  execute(path, "PRAGMA user_version = 5");
   CHECK(outcome(path) ==
         "storage: store " + path +
-            " has schema 4, this evalcore knows 3; use the evalcore that wrote it or another "
+            " has schema 5, this evalcore knows 4; use the evalcore that wrote it or another "
             "--store");
 }
 
@@ -164,7 +164,8 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   const auto path = store_with_reply(folder);
   // What sets the first schema apart.
   execute(path,
-          "ALTER TABLE runs DROP COLUMN probe; ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 1");
+          "DROP TABLE turns; DROP TABLE episodes; ALTER TABLE runs DROP COLUMN probe;"
+          "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 1");
   {
     auto store = run::store::open(path);
     REQUIRE(store);
@@ -180,16 +181,27 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   }
   CHECK(texts(path, "SELECT probe FROM runs ORDER BY run_id") == R"({} {"depth":"facts"} )");
   CHECK(texts(path, "SELECT limits FROM runs ORDER BY run_id") == R"([] [{"limit":4}] )");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == "4 ");
 }
 
 TEST_CASE("a store of the second schema gets its place for limits") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
+  execute(path,
+          "DROP TABLE turns; DROP TABLE episodes; ALTER TABLE runs DROP COLUMN limits;"
+          "PRAGMA user_version = 2");
   CHECK(outcome(path) == "opened");
   CHECK(texts(path, "SELECT limits FROM runs") == "[] ");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == "4 ");
+}
+
+TEST_CASE("a store of the third schema gets its place for episodes") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, "DROP TABLE turns; DROP TABLE episodes; PRAGMA user_version = 3");
+  CHECK(outcome(path) == "opened");
+  CHECK(texts(path, "SELECT count(*) FROM episodes UNION ALL SELECT count(*) FROM turns") == "0 0 ");
+  CHECK(texts(path, "PRAGMA user_version") == "4 ");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+#include <evalcore/chat/reply.hpp>
+#include <evalcore/chat/request.hpp>
+
+namespace evalcore::run {
+
+/// What a turn's request adds to that of the turn before, as a JSON object for the trace:
+/// `kept` messages stand as they stood, the reply among them; `messages` come after those; `settings` is all
+/// else of the request, as OpenAI's chat API has it, where it differs.
+[[nodiscard]] std::string added_to(const chat::request& before, const chat::reply& answer,
+                                   const chat::request& now);
+/// The same for the first turn, which adds everything.
+[[nodiscard]] std::string all_of(const chat::request& first);
+
+}  // namespace evalcore::run
