@@ -194,7 +194,8 @@ class episodes::impl {
 
   std::size_t running() const {
     const std::lock_guard lock(mutex_);
-    return live_.size() - given_up_out();
+    const auto untold = std::ranges::count(events_, episode_event::kind::finished, &episode_event::what);
+    return live_.size() - given_up_out() + static_cast<std::size_t>(untold);
   }
 
   result<episode_use> use_of(episode_number which) const {

@@ -130,7 +130,8 @@ class episodes {
   /// Unblocks one poll(): the one that waits, else the next that would wait.
   void wake();
 
-  /// Episodes that were begun and that end() or cancel() has not let go of; finished ones do not count.
+  /// Episodes that were begun and that end() or cancel() has not let go of, and finished ones that poll() has
+  /// not told of yet. While there are any, poll() has something to come.
   [[nodiscard]] std::size_t running() const;
   /// What an episode has used so far.
   [[nodiscard]] result<episode_use> use_of(episode_number which) const;
