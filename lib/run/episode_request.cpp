@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include <evalcore/base/json.hpp>
@@ -83,6 +84,20 @@ std::string added(const std::vector<chat::message>& before, const std::string& s
 
 std::string added_to(const chat::request& before, const chat::reply& answer, const chat::request& now) {
   return added(chat::continued(before, answer, {}).messages, settings_of(before), now);
+}
+
+std::uint64_t family_of(const chat::request& request) {
+  // About 256 tokens: a cache in blocks or with a minimum keeps less than that not at all.
+  constexpr std::size_t least_bytes = 1024;
+  std::string text;
+  for (const auto& one : request.tools) {
+    text += '\x1d' + one.name + '\x1f' + one.description + '\x1f' + one.parameters;
+  }
+  for (const auto& turn : request.messages) {
+    if (turn.who != chat::role::system && turn.who != chat::role::developer) break;
+    text += '\x1e' + turn.text;
+  }
+  return text.size() < least_bytes ? 0 : std::hash<std::string>()(text) | 1U;
 }
 
 std::string all_of(const chat::request& first) { return added({}, "", first); }

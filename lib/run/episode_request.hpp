@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include <evalcore/chat/reply.hpp>
@@ -14,5 +15,9 @@ namespace evalcore::run {
                                    const chat::request& now);
 /// The same for the first turn, which adds everything.
 [[nodiscard]] std::string all_of(const chat::request& first);
+
+/// Requests of one number begin with the same tools and system turns; 0: these are too short for anybody to
+/// wait for them.
+[[nodiscard]] std::uint64_t family_of(const chat::request& request);
 
 }  // namespace evalcore::run

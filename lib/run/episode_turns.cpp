@@ -173,7 +173,8 @@ void episode_turns::send(episode_number which, episode_live& one) {
   one.attempt = {};
   one.failed = false;
   items_.emplace(one.item, which);
-  source_.offer(which, {one.item, one.request, which, known_tokens(one.reply.usage)}, !one.stored.empty());
+  source_.offer(which, {one.item, one.request, which, known_tokens(one.reply.usage)}, !one.stored.empty(),
+                family_of(one.request));
   pool_.look_again();
 }
 
@@ -276,7 +277,7 @@ result<void> episode_turns::handle(pool::event& event) {
   if (found == items_.end()) return {};
   const auto which = found->second;
   auto& one = live_.at(which);
-  if (event.what == pool::event::kind::started) return started(one, event);
+  if (event.what == pool::event::kind::started) return started(which, one, event);
   if (event.what == pool::event::kind::retrying) {
     one.failed = true;
     one.attempt.failure = event.outcome->error();
@@ -286,7 +287,7 @@ result<void> episode_turns::handle(pool::event& event) {
   return ended(which, one, event);
 }
 
-result<void> episode_turns::started(episode_live& one, const pool::event& event) {
+result<void> episode_turns::started(episode_number which, episode_live& one, const pool::event& event) {
   figures_.sent += 1;
   one.failed = false;
   one.attempt.failure.reset();
@@ -294,7 +295,7 @@ result<void> episode_turns::started(episode_live& one, const pool::event& event)
   if (event.attempt > 1) {
     figures_.retried += 1;
   } else {
-    one.attempt.slot = source_.take_slot(event.id);
+    one.attempt.slot = source_.slot_of(which);
     one.budget.sent(steady_clock::now());
     if (auto kept = kept_.put_turn(run_id_, one.record, one.turn); !kept) return kept;
   }

@@ -64,7 +64,7 @@ class episode_turns {
   void finished_before(episode_number which, const episode_record& record, std::size_t turns, stored_end end);
   void tell(episode_event&& event);
 
-  result<void> started(episode_live& one, const pool::event& event);
+  result<void> started(episode_number which, episode_live& one, const pool::event& event);
   result<void> ended(episode_number which, episode_live& one, pool::event& event);
   result<void> drained(pool::event& event);
   [[nodiscard]] std::size_t given_up() const;

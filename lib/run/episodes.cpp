@@ -25,17 +25,18 @@ error unknown(episode_number which) {
               "there is no episode " + std::to_string(which) + " under way; it is over or never began");
 }
 
-/// Slots are the backend's where its cache is per slot; which endpoint a request meets is not known here.
-std::optional<std::uint32_t> slots_of(const std::vector<backend::backend*>& endpoints) {
-  const auto& first = *endpoints.front();
-  if (endpoints.size() > 1 || first.can().slot_pinning != backend::ability::yes) return std::nullopt;
-  return first.about().slots;
-}
-
-std::uint32_t bound_of(const std::vector<backend::backend*>& endpoints, const pool::options& how) {
+/// Slots count where the cache is per slot; with several endpoints it is not known here which a request
+/// meets.
+episode_places places_of(const std::vector<backend::backend*>& endpoints, const pool::options& how) {
   const auto each = how.adaptive ? how.highest_tried : how.max_in_flight;
-  if (const auto slots = slots_of(endpoints)) return std::min(each, *slots);
-  return each * static_cast<std::uint32_t>(endpoints.size());
+  const auto& first = *endpoints.front();
+  const auto can = first.can();
+  const auto slots = first.about().slots;
+  if (endpoints.size() > 1 || can.slot_pinning != backend::ability::yes || !slots) {
+    return {.bound = each * static_cast<std::uint32_t>(endpoints.size())};
+  }
+  return {
+      .bound = std::min(each, *slots), .slots = true, .can_share = can.share_prefix == backend::ability::yes};
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ class episodes::impl {
   impl(net::loop& owner, const std::vector<backend::backend*>& endpoints, store& into, episode_store kept,
        const episode_options& how)
       : store_(into),
-        source_(bound_of(endpoints, how.pool), slots_of(endpoints).has_value()),
+        source_(places_of(endpoints, how.pool)),
         pool_(owner, endpoints, source_, how.pool),
         turns_(*endpoints.front(), into, std::move(kept), how, source_, pool_) {}
 

@@ -40,7 +40,7 @@ class retail_agent final : public backend::backend {
   const ::evalcore::backend::info& about() const override { return info_; }
   ::evalcore::backend::capabilities can() const override {
     ::evalcore::backend::capabilities able;
-    if (info_.slots) able.slot_pinning = ::evalcore::backend::ability::yes;
+    if (info_.slots) able.slot_pinning = able.share_prefix = ::evalcore::backend::ability::yes;
     return able;
   }
   ::evalcore::backend::ticket start(const chat::request& request,
@@ -55,12 +55,20 @@ class retail_agent final : public backend::backend {
     auto outcome = refuses ? refuses(request) : std::nullopt;
     // So that episodes overtake each other.
     const auto delay = slow * static_cast<int>(1 + std::hash<std::string>()(text) % 5);
-    loop_.after(delay, [this, ticket, outcome, reply = answer(request)]() mutable {
+    loop_.after(delay, [this, ticket, outcome, reply = answer(request), prompt = prompt_of(request),
+                        slot = request.hints.slot.value_or(0)]() mutable {
       if (!open_.contains(ticket)) return;
+      keep(slot, prompt);
       open_.at(ticket)->on_first_token(std::chrono::steady_clock::now());
       end(ticket, outcome ? result<chat::reply>(*outcome) : std::move(reply));
     });
     return ticket;
+  }
+  void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
+                    std::function<void(result<void>)> done) override {
+    for (const auto slot : to) held_[slot] = held_[from];
+    shares.emplace_back(from, std::move(to));
+    loop_.post([done = std::move(done)] { done({}); });
   }
   void cancel(::evalcore::backend::ticket which) override {
     loop_.post([this, which] { end(which, fail(errc::cancelled, stage::body, "cancelled")); });
@@ -72,6 +80,7 @@ class retail_agent final : public backend::backend {
   // To be read when nothing is out.
   std::map<std::string, int> sent;  ///< By canonical text.
   std::vector<std::optional<std::uint32_t>> slots_used;
+  std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> shares;
   std::size_t most_open = 0;
 
  private:
@@ -95,15 +104,19 @@ class retail_agent final : public backend::backend {
     }
     reply.finish = reply.calls.empty() ? chat::finish_reason::stop : chat::finish_reason::tool_calls;
     reply.reasoning = "by the book";
+    const auto prompt = prompt_of(request);
+    reply.usage.prompt_tokens = prompt.size();
+    reply.usage.completion_tokens = 10;
+    reply.usage.cached_tokens = cached(request.hints.slot.value_or(0), prompt);
+    return reply;
+  }
+  static std::string prompt_of(const chat::request& request) {
     std::string prompt;
     for (const auto& turn : request.messages) {
       prompt += turn.text;
       for (const auto& one : turn.calls) prompt += one.arguments;
     }
-    reply.usage.prompt_tokens = prompt.size();
-    reply.usage.completion_tokens = 10;
-    reply.usage.cached_tokens = cached(request.hints.slot.value_or(0), prompt);
-    return reply;
+    return prompt;
   }
   std::uint64_t cached(std::uint32_t slot, const std::string& prompt) {
     std::uint64_t most = 0;
@@ -111,9 +124,11 @@ class retail_agent final : public backend::backend {
       most =
           std::max(most, static_cast<std::uint64_t>(std::ranges::mismatch(held, prompt).in1 - held.begin()));
     }
-    if (info_.slots) held_[slot].clear();
-    held_[slot].push_back(prompt);
     return most;
+  }
+  void keep(std::uint32_t slot, std::string prompt) {
+    if (info_.slots) held_[slot].clear();
+    held_[slot].push_back(std::move(prompt));
   }
   void end(::evalcore::backend::ticket which, result<chat::reply> outcome) {
     auto found = open_.extract(which);
@@ -130,15 +145,15 @@ class retail_agent final : public backend::backend {
 /// One customer with the shop's state: the host's side of an episode.
 class retail_task {
  public:
-  explicit retail_task(int number) : order_("W" + std::to_string(number)) {
+  explicit retail_task(int number, std::string policy = "Follow its policy to the letter.")
+      : policy_(std::move(policy)), order_("W" + std::to_string(number)) {
     status_ = number % 3 == 0 ? "delivered" : "pending";
   }
 
   [[nodiscard]] chat::request first() const {
     chat::request request;
-    request.messages = {
-        says(chat::role::system, "You are the agent of a shop. Follow its policy to the letter."),
-        says(chat::role::user, "Cancel order " + order_ + ", please.")};
+    request.messages = {says(chat::role::system, "You are the agent of a shop. " + policy_),
+                        says(chat::role::user, "Cancel order " + order_ + ", please.")};
     for (const auto* tool : {"get_order", "cancel_order", "exchange_order"}) {
       request.tools.push_back(
           {.name = tool,
@@ -166,16 +181,18 @@ class retail_task {
   [[nodiscard]] std::string outcome() const { return "{\"status\": \"" + status_ + "\"}"; }
 
  private:
+  std::string policy_;
   std::string order_;
   std::string status_;
 };
 
 /// Plays tasks 0 … count - 1 to their end, or until so many events have come. Gives all events.
 inline std::vector<run::episode_event> play(run::episodes& with, int count,
-                                            std::size_t most_events = SIZE_MAX) {
+                                            std::size_t most_events = SIZE_MAX,
+                                            const std::string& policy = "Follow its policy to the letter.") {
   std::map<run::episode_number, retail_task> tasks;
   for (int number = 0; number < count; ++number) {
-    retail_task task(number);
+    retail_task task(number, policy);
     const auto begun = with.begin("task" + std::to_string(number), task.first());
     if (!begun) return {};
     tasks.emplace(*begun, task);

@@ -72,3 +72,13 @@ TEST_CASE("what a turn adds to the request is its messages, and settings only wh
       R"("function":{"name":"get_order","arguments":"{ \"order_id\":\t\"W1\" }"}}],"reasoning":"An order."})");
   CHECK(*edited->find("settings")->find("max_tokens") == json::value(7));
 }
+
+TEST_CASE("episodes are of one family by their tools and system turns, if these are worth a wait") {
+  const auto family = [](int number, std::size_t policy) {
+    return run::family_of(test::retail_task(number, std::string(policy, 'p')).first());
+  };
+  CHECK(family(1, 2000) != 0);
+  CHECK(family(1, 2000) == family(2, 2000));
+  CHECK(family(1, 2000) != family(1, 2001));
+  CHECK(family(1, 100) == 0);
+}

@@ -179,6 +179,25 @@ TEST_CASE("an episode stays in its slot and finds there what it had before") {
   CHECK(slots == std::set<std::uint32_t>{0, 1, 2, 3});
 }
 
+TEST_CASE("what all episodes begin with is computed once, in one cache and in slots") {
+  const std::string policy(5000, 'p');
+  for (const auto slots : {std::optional<std::uint32_t>(), std::optional<std::uint32_t>(4)}) {
+    const test::temporary_folder folder;
+    process at(folder / "run.db", options(16), slots);
+    at.agent.slow = 10ms;  // All have begun before the first has ended its turn.
+    const auto events = test::play(*at.episodes, 12, SIZE_MAX, policy);
+    int cold = 0;
+    for (const auto& event : events) {
+      if (event.what == kind::replied && event.turn == 1)
+        cold += *event.reply.usage.cached_tokens < 5000 ? 1 : 0;
+    }
+    CHECK(cold == 1);
+    REQUIRE(at.episodes->finish());
+    REQUIRE(at.agent.shares.size() == (slots ? 1 : 0));
+    if (slots) CHECK(at.agent.shares.front().second == std::vector<std::uint32_t>{1, 2, 3});
+  }
+}
+
 TEST_CASE("a run that breaks off goes on at the last committed turn of each episode") {
   const test::temporary_folder folder;
   constexpr int tasks = 30;
