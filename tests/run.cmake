@@ -19,3 +19,7 @@ evalcore_test(run
 evalcore_test(runner LABEL threads
   SOURCES unit/test_merge.cpp unit/test_planned_source.cpp unit/test_planning.cpp unit/test_runner.cpp
   LAYERS base chat wire net prefix backend score pool run)
+
+evalcore_test(episodes LABEL threads
+  SOURCES unit/test_episode_order.cpp unit/test_episode_request.cpp unit/test_episodes.cpp
+  LAYERS base chat wire net prefix backend score pool run)

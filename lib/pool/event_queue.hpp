@@ -25,7 +25,10 @@ class event_queue {
   event_queue() = default;
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
-  ~event_queue() { fetch(); }
+  ~event_queue() {
+    taken_ = events_.size();  // Else what came after those is not fetched, and not freed.
+    fetch();
+  }
 
   /// True when this is the first since publish(), which is to be called when no more come at once: to wake
   /// the host costs more than a request does.

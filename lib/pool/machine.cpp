@@ -85,6 +85,11 @@ void machine::source_holds() {
   holding_ = true;
 }
 
+void machine::source_waits() {
+  source_holds();
+  later_ = true;
+}
+
 void machine::source_exhausted() {
   asking_ = false;
   draining_ = true;
@@ -189,6 +194,24 @@ void machine::cancel_all() {
   std::ranges::sort(out);  // The order of a hash table is nobody's.
   for (const item_id id : out) due_.emplace_back(cancel_attempt{.id = id, .why = errc::cancelled});
 }
+
+void machine::cancel(item_id id) {
+  const auto found = items_.find(id);
+  if (found == items_.end() || found->second.cancelling) return;
+  if (!found->second.not_before) {
+    found->second.cancelling = true;
+    due_.emplace_back(cancel_attempt{.id = id, .why = errc::cancelled});
+    return;
+  }
+  const bool sent = found->second.attempts > 0;
+  forget(found);
+  due_.emplace_back(end_item{
+      .id = id,
+      .why = fail(errc::cancelled, stage::none,
+                  std::string("the request was cancelled before it was sent") + (sent ? " again" : ""))});
+}
+
+void machine::look_again() { holding_ = false; }
 
 void machine::set_max_in_flight(std::uint32_t bound, instant now) {
   for (auto& gate : gates_) gate.set_limit(bound, now);
@@ -353,11 +376,12 @@ std::optional<command> machine::step(instant now) {
   if (auto sent = send_waiting(now)) return sent;
   if (wants_more() && any_open(now) && asks_at() <= now) {
     asking_ = true;
+    later_ = false;
     return ask_source{};
   }
   if (asking_ || reported_ || !items_.empty() || sharing_) return std::nullopt;
   if (!draining_) {
-    if (!holding_) return std::nullopt;  // It waits for an endpoint or its turn.
+    if (!holding_ || later_) return std::nullopt;  // It waits for an endpoint, its turn or the host.
     stop(fail(errc::internal, stage::none, "the source of requests waits although nothing is in flight"));
   }
   reported_ = true;

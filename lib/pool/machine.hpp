@@ -25,8 +25,8 @@ namespace evalcore::pool {
 /// What the shell is to do. It does exactly that and reports back.
 struct ask_source {
   bool operator==(const ask_source&) const = default;
-};  ///< Call source.next(), report pulled_work(), pulled_refused(), pulled_share(), source_holds() or
-    ///< source_exhausted().
+};  ///< Call source.next(), report pulled_work(), pulled_refused(), pulled_share(), source_holds(),
+    ///< source_waits() or source_exhausted().
 struct start_attempt {
   item_id id = 0;
   std::uint32_t endpoint = 0;
@@ -79,6 +79,7 @@ class machine {
   void pulled_refused();
   void pulled_share();
   void source_holds();
+  void source_waits();
   void source_exhausted();
 
   /// Ids that are not in flight are ignored.
@@ -92,6 +93,10 @@ class machine {
   void drain();
   /// drain(), and everything in flight is cancelled; a share under way is not waited for.
   void cancel_all();
+  /// The item ends with `cancelled`; ids that are not in flight and do not wait are ignored.
+  void cancel(item_id id);
+  /// The source may have something to give again.
+  void look_again();
   /// At least 1, for each endpoint. What is in flight above a lower bound goes on.
   void set_max_in_flight(std::uint32_t bound, instant now);
 
@@ -154,7 +159,8 @@ class machine {
   error last_failure_;
   std::optional<error> failure_;
   bool asking_ = false;   ///< The source was asked and has not answered.
-  bool holding_ = false;  ///< The source answered hold; cleared by the next event.
+  bool holding_ = false;  ///< The source answered hold or later; cleared by the next event.
+  bool later_ = false;    ///< Its last answer was later: with nothing in flight it may still have more.
   bool sharing_ = false;
   bool draining_ = false;  ///< Nothing more is pulled: drained, cancelled, or the source is exhausted.
   bool stopped_ = false;   ///< Nothing more is sent.

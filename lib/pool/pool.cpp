@@ -145,6 +145,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                      machine_.pulled_share();
                    },
                    [&](hold&&) { machine_.source_holds(); },
+                   [&](later&&) { machine_.source_waits(); },
                    [&](exhausted&&) { machine_.source_exhausted(); },
                },
                std::move(pulled));
@@ -297,6 +298,12 @@ void pool::drain() {
 }
 void pool::cancel_all() {
   impl_->tell([](impl& self) { self.decisions().cancel_all(); });
+}
+void pool::cancel(item_id id) {
+  impl_->tell([id](impl& self) { self.decisions().cancel(id); });
+}
+void pool::look_again() {
+  impl_->tell([](impl& self) { self.decisions().look_again(); });
 }
 void pool::set_max_in_flight(std::uint32_t bound) {
   impl_->tell(

@@ -182,6 +182,14 @@ struct store::impl {
     return *id;
   }
 
+  result<void> write_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply) {
+    const auto body = encode_reply(reply);
+    const auto checksum = reply_checksum(item.item_key, item.cache_key, body);
+    auto ended = end_attempt(item, attempt, "replied");
+    if (!ended) return std::move(ended).error();
+    return put_reply.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+  }
+
   result<void> change_run(statement& change, const std::string& id, const std::string& text) {
     if (auto made = change.bind(text).bind(id).run(); !made) return made;
     if (database.changes() == 1) return {};
@@ -279,15 +287,15 @@ result<void> store::begin_attempt(const item_record& item, const attempt_record&
 
 result<void> store::put_reply(const item_record& item, const attempt_record& attempt,
                               const chat::reply& reply, const score::verdict& verdict) {
-  const auto body = encode_reply(reply);
-  const auto checksum = reply_checksum(item.item_key, item.cache_key, body);
   return impl_->commit([&]() -> result<void> {
-    auto ended = impl_->end_attempt(item, attempt, "replied");
-    if (!ended) return std::move(ended).error();
-    auto& put = impl_->put_reply;
-    auto kept = put.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+    auto kept = impl_->write_reply(item, attempt, reply);
     return kept ? impl_->write_score(item, verdict) : kept;
   });
+}
+
+result<void> store::put_reply(const item_record& item, const attempt_record& attempt,
+                              const chat::reply& reply) {
+  return impl_->commit([&] { return impl_->write_reply(item, attempt, reply); });
 }
 
 result<void> store::put_failure(const item_record& item, const attempt_record& attempt) {
@@ -339,5 +347,9 @@ result<cost> store::spent(const std::string& suite_hash,
 }
 
 result<void> store::sync() { return impl_->sync(); }
+
+sql_database& store::database() noexcept { return impl_->database; }
+
+result<void> store::commit(const std::function<result<void>()>& work) { return impl_->commit(work); }
 
 }  // namespace evalcore::run

@@ -59,7 +59,9 @@ result<bool> is_new(sql_database& database) {
 result<void> create_tables(sql_database& database) {
   auto begun = transaction::begin(database);
   if (!begun) return std::move(begun).error();
-  if (auto made = database.execute(store_tables); !made) return made;
+  for (const auto* tables : {store_tables, episode_tables}) {
+    if (auto made = database.execute(tables); !made) return made;
+  }
   const std::string marks = "PRAGMA application_id = " + std::to_string(store_application_id) +
                             "; PRAGMA user_version = " + std::to_string(store_schema_version);
   if (auto marked = database.execute(marks.c_str()); !marked) return marked;

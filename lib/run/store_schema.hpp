@@ -8,7 +8,32 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 4;
+inline constexpr std::int64_t store_schema_version = 5;
+
+/// An episode is a conversation; its turns are items whose replies are where all replies are. What a turn
+/// adds to the request before it is kept for the trace.
+inline constexpr const char* episode_tables = R"sql(
+CREATE TABLE episodes (
+  episode_key TEXT NOT NULL PRIMARY KEY,
+  run_id TEXT NOT NULL REFERENCES runs,
+  suite_hash TEXT NOT NULL,
+  episode_id TEXT NOT NULL,
+  epoch INTEGER NOT NULL,
+  ended TEXT,
+  outcome TEXT,
+  checksum TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE turns (
+  episode_key TEXT NOT NULL REFERENCES episodes,
+  turn INTEGER NOT NULL,
+  item_key TEXT NOT NULL,
+  cache_key TEXT NOT NULL,
+  added TEXT NOT NULL,
+  checksum TEXT NOT NULL,
+  PRIMARY KEY (episode_key, turn)
+) STRICT, WITHOUT ROWID;
+)sql";
 
 /// The steps, each from the schema with its number (the first is 1) to the next.
 inline constexpr std::array store_steps{
@@ -16,6 +41,7 @@ inline constexpr std::array store_steps{
     "ALTER TABLE runs ADD COLUMN limits TEXT NOT NULL DEFAULT '[]'",
     "ALTER TABLE attempts ADD COLUMN cost_least INTEGER; ALTER TABLE attempts ADD COLUMN cost_most INTEGER;"
     "ALTER TABLE runs ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
+    episode_tables,
 };
 static_assert(store_steps.size() + 1 == store_schema_version);
 

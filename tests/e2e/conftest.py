@@ -44,6 +44,12 @@ def mlx_server():
 
 
 @pytest.fixture(scope="session")
+def retail():
+    """The program built from examples/retail.cpp, a host of episodes."""
+    return required("EVALCORE_RETAIL")
+
+
+@pytest.fixture(scope="session")
 def ask():
     """Asks one question with the program built from tests/tools/ask.cpp and returns what became of it."""
     asker = required("EVALCORE_ASK")

@@ -9,9 +9,10 @@ import time
 
 class RecordingProxy:
     """Forwards every request to 127.0.0.1:`port`; `chats` holds the bodies of chat requests in order, `posts` path
-    and body of every POST."""
+    and body of every POST. With a `memory` (a dict, which proxies may share) the same conversation has the same
+    answer every time: the first one that the server gave."""
 
-    def __init__(self, port, delay_s=0.0):
+    def __init__(self, port, delay_s=0.0, memory=None):
         self.chats = []
         self.posts = []
         proxy = self
@@ -29,16 +30,27 @@ class RecordingProxy:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 if self.command == "POST":
                     proxy.posts.append((self.path, json.loads(body)))
+                asked = None
                 if self.path.endswith("/chat/completions"):
-                    proxy.chats.append(json.loads(body))
+                    chat = json.loads(body)
+                    proxy.chats.append(chat)
                     time.sleep(delay_s)
+                    asked = json.dumps(chat["messages"])
+                if memory is not None and asked in memory:
+                    return self.answer(*memory[asked])
                 upstream = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
                 upstream.request(self.command, self.path, body or None, {"Content-Type": "application/json"})
                 reply = upstream.getresponse()
                 data = reply.read()
                 upstream.close()
-                self.send_response(reply.status)
-                self.send_header("Content-Type", reply.headers.get("Content-Type", "application/json"))
+                answer = reply.status, reply.headers.get("Content-Type", "application/json"), data
+                if memory is not None and asked is not None:
+                    answer = memory.setdefault(asked, answer)
+                self.answer(*answer)
+
+            def answer(self, status, kind, data):
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
                 self.send_header("Content-Length", str(len(data)))
                 self.end_headers()
                 self.wfile.write(data)

@@ -2,9 +2,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -118,6 +120,29 @@ class list_source final : public pool::source {
   std::size_t next_ = 0;
 };
 
+/// Is given its items while the pool runs.
+class fed_source final : public pool::source {
+ public:
+  pool::pull next() override {
+    const std::lock_guard lock(mutex_);
+    if (waiting_.empty()) return pool::later{};
+    pool::work one{.id = waiting_.front().first, .request = {}};
+    one.request.model = waiting_.front().second;
+    waiting_.pop_front();
+    return one;
+  }
+  void on_end(pool::item_id, const result<chat::reply>&) override {}
+
+  void feed(pool::item_id id, const std::string& model) {
+    const std::lock_guard lock(mutex_);
+    waiting_.emplace_back(id, model);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<std::pair<pool::item_id, std::string>> waiting_;
+};
+
 struct seen {
   std::map<pool::item_id, int> started;
   std::map<pool::item_id, int> first_tokens;
@@ -181,6 +206,34 @@ TEST_CASE("every item is started and ended once, within the bound, drained last"
     CHECK(source.ended.size() == 200);
     CHECK(source.first_tokens == 200);
   });
+}
+
+TEST_CASE("items that come while the pool runs are sent, and one that stalls can be cancelled alone") {
+  net::loop loop;
+  fake_backend backend(loop);
+  fed_source source;
+  pool::pool pool(loop, {&backend}, source, {.max_in_flight = 2});
+  pool.start();
+  CHECK_FALSE(pool.poll(0ms));
+  source.feed(1, "first");
+  source.feed(2, "stall");
+  pool.look_again();
+  std::map<pool::item_id, std::string> texts;
+  const auto read = read_all(pool, [&](const pool::event& event) {
+    if (event.what != pool::event::kind::ended) return;
+    texts[event.id] =
+        *event.outcome ? (*event.outcome)->text : std::string(name(event.outcome->error().code));
+    if (event.id == 1) {
+      source.feed(3, "third");
+      pool.look_again();
+    } else if (event.id == 3) {
+      pool.cancel(2);
+    } else {
+      pool.drain();
+    }
+  });
+  CHECK_FALSE(read.failure);
+  CHECK(texts == std::map<pool::item_id, std::string>{{1, "first"}, {2, "cancelled"}, {3, "third"}});
 }
 
 TEST_CASE("a fault that passes is sent again with the same request, and the host sees each attempt") {

@@ -107,6 +107,44 @@ TEST_CASE("a source that holds for ever ends the run") {
   CHECK(b.step() == "-");
 }
 
+TEST_CASE("a source that has more later is not the end of the run, and is asked when the host says so") {
+  bench b({.max_in_flight = 2});
+  CHECK(b.step() == "ask");
+  b.machine.source_waits();
+  CHECK(b.step() == "-");
+  CHECK_FALSE(b.machine.next_wake(b.now));
+  b.machine.look_again();
+  b.pull(1);
+  CHECK(b.step() == "ask");
+  b.machine.source_waits();
+  b.answer(1);
+  CHECK(b.step() == "ask");
+  b.machine.source_waits();
+  CHECK(b.step() == "-");
+  b.machine.drain();
+  CHECK(b.step() == "drained");
+}
+
+TEST_CASE("one item is cancelled, the others go on") {
+  pool::options how;
+  how.max_in_flight = 2;
+  bench b(how);
+  b.pull(1);
+  b.pull(2);
+  CHECK(b.step() == "-");
+  b.machine.cancel(1);
+  b.machine.cancel(1);
+  b.machine.cancel(99);  // Never pulled.
+  CHECK(b.step() == "cancel 1 cancelled");
+  CHECK(b.step() == "-");
+  CHECK_FALSE(b.fail(1, errc::cancelled));
+  b.pull(3);
+  CHECK(b.fail(2, errc::overloaded));  // It waits for another attempt.
+  b.machine.cancel(2);
+  CHECK(b.step() == "end 2 cancelled");
+  CHECK(b.step() == "ask");
+}
+
 TEST_CASE("drain lets what is in flight end") {
   bench b({.max_in_flight = 2});
   b.pull(1);

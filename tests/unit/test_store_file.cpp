@@ -76,8 +76,10 @@ void execute(const std::string& path, const std::string& sql) {
   sqlite3_close(database);
 }
 
-/// What sets the third schema apart from the next.
+/// What sets the fourth schema apart from the next, and the third from that.
+const std::string without_episodes = "DROP TABLE turns; DROP TABLE episodes;";
 const std::string without_costs =
+    without_episodes +
     "ALTER TABLE runs DROP COLUMN setup; ALTER TABLE attempts DROP COLUMN cost_least;"
     "ALTER TABLE attempts DROP COLUMN cost_most;";
 
@@ -207,6 +209,14 @@ TEST_CASE("a store of the third schema gets its place for costs, which it does n
   CHECK(outcome(path) == "opened");
   CHECK(texts(path, "SELECT cost_least IS NULL, cost_most IS NULL FROM attempts") == "1 ");
   CHECK(texts(path, "SELECT setup FROM runs") == "{} ");
+}
+
+TEST_CASE("a store of the fourth schema gets its place for episodes") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, without_episodes + "PRAGMA user_version = 4");
+  CHECK(outcome(path) == "opened");
+  CHECK(texts(path, "SELECT count(*) FROM episodes UNION ALL SELECT count(*) FROM turns") == "0 0 ");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

@@ -75,6 +75,11 @@ class pool {
   void drain();
   /// drain(), and what is in flight ends with `cancelled`.
   void cancel_all();
+  /// Ends one item with `cancelled`, whether it is out or waits for a retry. One that was not pulled yet or
+  /// has ended is left alone.
+  void cancel(item_id id);
+  /// Asks a source again that had nothing to give.
+  void look_again();
   /// At least 1, for each endpoint; with an adaptive limit the highest that it may try. What is in flight
   /// above a lower bound goes on.
   void set_max_in_flight(std::uint32_t bound);

@@ -35,9 +35,11 @@ struct share_prefix {
 };
 /// Nothing now; the pool asks again after the next first token, end or share.
 struct hold {};
+/// Nothing now, even if nothing is in flight: the pool asks again after pool::look_again() as well.
+struct later {};
 /// Nothing any more.
 struct exhausted {};
-using pull = std::variant<work, refused, share_prefix, hold, exhausted>;
+using pull = std::variant<work, refused, share_prefix, hold, later, exhausted>;
 
 /// Where the pool takes its requests from, one at a time and only when there is room, so that a suite of a
 /// million items costs what is in flight. All calls come on the loop.

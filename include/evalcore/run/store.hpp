@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,8 @@
 #include <evalcore/score/scorer.hpp>
 
 namespace evalcore::run {
+
+class sql_database;
 
 /// SHA-256(suite hash, item id, epoch, scorer): what is scored.
 [[nodiscard]] std::string item_key(const std::string& suite_hash, const std::string& item_id,
@@ -86,6 +89,8 @@ class store {
   /// keys is replaced. Without begin_attempt() the attempt is recorded here.
   result<void> put_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply,
                          const score::verdict& verdict);
+  /// The same for a reply that has no score of its own.
+  result<void> put_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply);
   /// Commits a failed attempt; the item stays open and is run again on resume.
   result<void> put_failure(const item_record& item, const attempt_record& attempt);
   /// Replaces the score of a stored reply. Errors: not_found when there is none with these keys.
@@ -111,7 +116,11 @@ class store {
   result<void> sync();
 
  private:
+  friend class episode_store;
   struct impl;
+  [[nodiscard]] sql_database& database() noexcept;
+  /// One transaction around `work`, as for every other write.
+  result<void> commit(const std::function<result<void>()>& work);
   explicit store(std::unique_ptr<impl> state);
   std::unique_ptr<impl> impl_;
 };
