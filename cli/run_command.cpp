@@ -78,6 +78,21 @@ result<void> make_folder(const outputs& paths) {
   return no_folder(paths, failed.message());
 }
 
+/// The store that --cache names, unless that is the run's own. Must be there: a name that is mistyped would
+/// make a new store, and everything would be sent.
+result<std::optional<run::store>> open_cache(const std::string& named, const std::string& own) {
+  if (named.empty()) return std::optional<run::store>();
+  std::error_code absent;
+  if (!std::filesystem::exists(named, absent)) {
+    return fail(errc::not_found, stage::store,
+                "there is no store " + named + " for --cache; without a name it reuses what " + own + " has");
+  }
+  if (std::filesystem::equivalent(named, own, absent)) return std::optional<run::store>();
+  auto opened = run::store::open(named);
+  if (!opened) return std::move(opened).error();
+  return std::optional(*std::move(opened));
+}
+
 void print_report(const run::summary& of, const outputs& paths) {
   std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
               printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
@@ -178,6 +193,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (std::filesystem::exists(paths.store)) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
   }
+  const auto other = open_cache(arguments.cache.value_or(""), paths.store);
+  if (!other) return other.error();
   if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
   net::loop loop;
   progress_line shown(arguments.suite.quiet);
@@ -212,6 +229,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.suite_order = arguments.suite.suite_order;
   how.limit = arguments.suite.limit;
   how.task = task;
+  if (arguments.cache || arguments.cache_sampled) how.cache = {{&*store}, arguments.cache_sampled};
+  if (*other) how.cache.stores.push_back(&**other);
   how.options_json = arguments.as_given;
   how.probe = std::move(probe);
 

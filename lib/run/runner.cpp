@@ -80,11 +80,10 @@ class runner {
     summary_.tools = !any_tools_ ? "none" : request_.tools == tools_mode::text ? "text" : "native";
     if (auto planned = plan(); !planned) return std::move(planned).error();
     if (auto begun = store_.begin_run(record_); !begun) return std::move(begun).error();
-    if (summary_.reused > 0) {
-      watch_.note(std::to_string(summary_.reused) + " of " + std::to_string(summary_.items) +
-                  " items are answered in the store and reused; " + std::to_string(pending_.size()) +
-                  " are sent");
+    if (seen_before_) {
+      watch_.note(reuse_line(summary_.items, summary_.reused, cached_.size(), pending_.size()));
     }
+    if (auto taken = take_cached(); !taken) return std::move(taken).error();
     if (!pending_.empty()) {
       if (auto sent = send(); !sent) return std::move(sent).error();
     }
@@ -127,6 +126,12 @@ class runner {
       auto stored = store_.find(record);
       if (!stored) return std::move(stored).error();
       if (!*stored) {
+        auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+        if (!earlier) return std::move(earlier).error();
+        if (*earlier) {
+          cached_.push_back(index);
+          continue;
+        }
         pending_.push_back(index);
         sampled += request->params.temperature ? 0U : 1U;
         continue;
@@ -143,9 +148,35 @@ class runner {
                   " items are sent without a temperature, so the backend's default holds and may sample; "
                   "--temperature 0 makes them greedy");
     }
+    auto runs = store_.runs();
+    if (!runs) return std::move(runs).error();
+    seen_before_ = *runs > 0 || !cached_.empty();
     auto twice = store_.possibly_paid_twice();
     if (!twice) return std::move(twice).error();
     summary_.possibly_paid_twice = *twice;
+    return {};
+  }
+
+  /// Keeps the replies that stand in as those of this run's items, scored by these.
+  result<void> take_cached() {
+    for (const auto index : cached_) {
+      auto one = suite_.get(index);
+      if (!one) return std::move(one).error();
+      auto scorer = score::find_scorer(one->scorer);
+      if (!scorer) return std::move(scorer).error();
+      auto request = prepare(*one, request_);
+      if (!request) return std::move(request).error();
+      const auto record = record_of(*one, *request);
+      auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+      if (!earlier) return std::move(earlier).error();
+      const auto& [reply, run_id] = earlier->value();
+      const auto verdict = (*scorer)->score(task_of(*one), reply);
+      const attempt_record nothing_sent{.started_unix_ms = unix_ms_now(), .answered_by = run_id};
+      if (auto kept = store_.put_reply(record, nothing_sent, reply, verdict); !kept) return kept;
+      summary_.reused += 1;
+      summary_.stood_in += 1;
+      tally_.answer(one->category, **scorer, reply, verdict);
+    }
     return {};
   }
 
@@ -413,6 +444,8 @@ class runner {
 
   request_options request_;  ///< With the tools mode decided.
   bool any_tools_ = false;
+  bool seen_before_ = false;          ///< A store had something that could have been reused.
+  std::vector<std::size_t> cached_;   ///< Suite positions of items that the cache answers.
   std::vector<std::size_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
   prompts prompts_;
   std::unique_ptr<planned_source> source_;

@@ -8,12 +8,14 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 3;
+inline constexpr std::int64_t store_schema_version = 4;
 
 /// The steps, each from the schema with its number (the first is 1) to the next.
 inline constexpr std::array store_steps{
     "ALTER TABLE runs ADD COLUMN probe TEXT NOT NULL DEFAULT '{}'",
     "ALTER TABLE runs ADD COLUMN limits TEXT NOT NULL DEFAULT '[]'",
+    "ALTER TABLE attempts ADD COLUMN answered_by TEXT; CREATE INDEX replies_of_request ON replies "
+    "(cache_key)",
 };
 static_assert(store_steps.size() + 1 == store_schema_version);
 
@@ -53,7 +55,8 @@ CREATE TABLE attempts (
   error_stage TEXT,
   error_message TEXT,
   http_status INTEGER,
-  backend_words TEXT
+  backend_words TEXT,
+  answered_by TEXT
 ) STRICT;
 CREATE INDEX attempts_open ON attempts (item_key, cache_key) WHERE state = 'open';
 CREATE INDEX attempts_lost ON attempts (item_key, cache_key) WHERE state = 'lost';
@@ -67,6 +70,7 @@ CREATE TABLE replies (
   checksum TEXT NOT NULL,
   UNIQUE (item_key, cache_key)
 ) STRICT;
+CREATE INDEX replies_of_request ON replies (cache_key);
 
 CREATE TABLE scores (
   reply_id INTEGER PRIMARY KEY REFERENCES replies,

@@ -140,6 +140,7 @@ std::string to_json(const summary& of) {
       {"concurrency_adaptive", of.adaptive},
       {"items", of.items},
       {"reused", of.reused},
+      {"reused_from_cache", of.stood_in},
       {"sent", of.sent},
       {"retried", of.retried},
       {"retries_by_class", counts(of.retries_by_class)},

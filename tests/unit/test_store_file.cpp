@@ -89,6 +89,10 @@ std::string texts(const std::string& path, const std::string& sql) {
   return all;
 }
 
+/// Takes away what the fourth schema brought.
+const std::string without_cache =
+    "DROP INDEX replies_of_request; ALTER TABLE attempts DROP COLUMN answered_by; ";
+
 /// A store with one reply, closed.
 std::string store_with_reply(const temporary_folder& folder) {
   const auto path = folder / "run.db";
@@ -152,10 +156,10 @@ TEST_CASE("a file that is no store is refused and left as it was") {
 TEST_CASE("a store of a newer evalcore is refused") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "PRAGMA user_version = 4");
+  execute(path, "PRAGMA user_version = 5");
   CHECK(outcome(path) ==
         "storage: store " + path +
-            " has schema 4, this evalcore knows 3; use the evalcore that wrote it or another "
+            " has schema 5, this evalcore knows 4; use the evalcore that wrote it or another "
             "--store");
 }
 
@@ -163,8 +167,9 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
   // What sets the first schema apart.
-  execute(path,
-          "ALTER TABLE runs DROP COLUMN probe; ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 1");
+  execute(path, without_cache +
+                    "ALTER TABLE runs DROP COLUMN probe; ALTER TABLE runs DROP COLUMN limits;"
+                    " PRAGMA user_version = 1");
   {
     auto store = run::store::open(path);
     REQUIRE(store);
@@ -180,16 +185,28 @@ TEST_CASE("a store of the first schema is brought up to date and keeps what it h
   }
   CHECK(texts(path, "SELECT probe FROM runs ORDER BY run_id") == R"({} {"depth":"facts"} )");
   CHECK(texts(path, "SELECT limits FROM runs ORDER BY run_id") == R"([] [{"limit":4}] )");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == "4 ");
 }
 
 TEST_CASE("a store of the second schema gets its place for limits") {
   const temporary_folder folder;
   const auto path = store_with_reply(folder);
-  execute(path, "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
+  execute(path, without_cache + "ALTER TABLE runs DROP COLUMN limits; PRAGMA user_version = 2");
   CHECK(outcome(path) == "opened");
   CHECK(texts(path, "SELECT limits FROM runs") == "[] ");
-  CHECK(texts(path, "PRAGMA user_version") == "3 ");
+  CHECK(texts(path, "PRAGMA user_version") == "4 ");
+}
+
+TEST_CASE("a store of the third schema is searched by request once it is opened") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, without_cache + "PRAGMA user_version = 3");
+  const auto store = run::store::open(path);
+  REQUIRE(store);
+  const auto found = store->find_earlier(sample_item("a").cache_key, [](const chat::reply&) { return true; });
+  REQUIRE(found);
+  REQUIRE(found->has_value());
+  CHECK((*found)->run_id == "R1");
 }
 
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {

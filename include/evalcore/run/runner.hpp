@@ -13,6 +13,7 @@
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
+#include <evalcore/run/response_cache.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 #include <evalcore/run/summary.hpp>
@@ -26,6 +27,7 @@ struct run_options {
   bool suite_order = false;          ///< No planning.
   std::optional<std::size_t> limit;  ///< Only the first so many items of the suite.
   std::string task;                  ///< Empty: the suite's.
+  response_cache cache;              ///< For items that the store has no reply of.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
   /// For the store and the summary; absent: what is known without asking.
   std::optional<backend::probe_report> probe;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,13 @@ struct attempt_record {
   std::optional<evalcore::error> failure;  ///< Empty: it gave the reply.
   std::optional<std::uint64_t> predicted_cached_tokens;
   std::optional<std::uint32_t> slot;
+  std::string answered_by;  ///< Nothing was sent: the id of the run that was given the reply. Else empty.
+};
+
+/// A reply to a request that was sent before, be it for this item or another.
+struct earlier_reply {
+  chat::reply reply;
+  std::string run_id;  ///< Of the run that sent the request.
 };
 
 /// A finished item as it is read back.
@@ -95,6 +103,12 @@ class store {
   /// The reply of this item if both keys match; nothing when it has none. Errors: storage when the stored
   /// bytes do not match their checksum.
   [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
+  /// The oldest reply to the same request that `fits`, whatever its item and run; nothing when there is none.
+  /// Errors: as find().
+  [[nodiscard]] result<std::optional<earlier_reply>> find_earlier(
+      const std::string& cache_key, const std::function<bool(const chat::reply&)>& fits) const;
+  /// Runs that were begun in this file.
+  [[nodiscard]] result<std::uint64_t> runs() const;
   /// Items of this file that were out when an earlier process ended without an answer: the backend may have
   /// computed them, and they are or were sent again. The count stays after they got their reply.
   [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;

@@ -43,6 +43,7 @@ struct summary {
 
   std::uint64_t items = 0;
   std::uint64_t reused = 0;    ///< Taken from the store.
+  std::uint64_t stood_in = 0;  ///< Of these, replies that another item or run was given (response_cache).
   std::uint64_t sent = 0;      ///< Requests that went out, retries included.
   std::uint64_t retried = 0;   ///< Of these, those that were sent again.
   std::uint64_t answered = 0;  ///< Items with a reply, reused ones included.
