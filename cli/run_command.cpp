@@ -93,7 +93,7 @@ result<std::optional<run::store>> open_cache(const std::string& named, const std
   return std::optional(*std::move(opened));
 }
 
-void print_report(const run::summary& of, const outputs& paths) {
+void print_report(const run::summary& of, const outputs& paths, bool written) {
   std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
               printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
               static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
@@ -135,7 +135,13 @@ void print_report(const run::summary& of, const outputs& paths) {
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
     std::printf("\n");
   }
-  if (of.interrupted || !of.stopped.empty()) {
+  if (of.not_saved > 0) {
+    std::printf("answers that had come and are not saved: %llu (they are asked again)\n",
+                static_cast<unsigned long long>(of.not_saved));
+  }
+  if (!written) {
+    std::printf("no summary could be written\n");
+  } else if (of.interrupted || !of.stopped.empty()) {
     std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
                 paths.store.c_str());
   } else {
@@ -190,7 +196,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
     store = *std::move(opened);
     return {};
   };
-  if (std::filesystem::exists(paths.store)) {
+  std::error_code unseen;  // Opening it says why.
+  if (std::filesystem::exists(paths.store, unseen)) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
   }
   const auto other = open_cache(arguments.cache.value_or(""), paths.store);
@@ -251,13 +258,15 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   backends->clear();
   if (!ran) return std::move(ran).error();
 
-  if (auto written = write_outputs(*ran, arguments, paths); !written) return std::move(written).error();
+  const auto written = write_outputs(*ran, arguments, paths);
+  if (!written && ran->stopped.empty()) return written.error();
   shown.clear();
   if (arguments.suite.json) {
     std::fputs(run::to_json(*ran).c_str(), stdout);
   } else {
-    print_report(*ran, paths);
+    print_report(*ran, paths, written.has_value());
   }
+  if (!written) shown.note(written.error().message);
   if (ran->interrupted) {
     shown.note("interrupted with " + std::to_string(ran->answered) + " of " + std::to_string(ran->items) +
                " items done and kept in " + paths.store + "; the same command again goes on from there");

@@ -4,6 +4,7 @@ evalcore_test(run
     unit/test_rows.cpp
     unit/test_store.cpp
     unit/test_store_codec.cpp
+    unit/test_store_damage.cpp
     unit/test_store_file.cpp
     unit/test_store_kill.cpp
     unit/test_suite.cpp

@@ -225,37 +225,41 @@ class runner {
         if (event->what == pool::event::kind::drained) {
           summary_.wall_s = seconds(now - started_);
           summary_.endpoints = requests.figures();
-          if (auto kept = keep_limits(summary_.endpoints); !kept) return kept;
+          if (auto kept = bear(keep_limits(summary_.endpoints), requests); !kept) return kept;
           tell(now);
           return drained(*event);
         }
-        if (auto handled = handle(*event); !handled) {
-          requests.cancel_all();
-          return handled;
-        }
+        const bool answered = event->what == pool::event::kind::ended && event->outcome->has_value();
+        auto handled = store_failure_ ? result<void>() : bear(handle(*event), requests);
+        if (!handled) return handled;
+        if (store_failure_ && answered) summary_.not_saved += 1;
       }
       if (now - synced >= sync_interval) {
-        if (auto flushed = store_.sync(); !flushed) {
-          requests.cancel_all();
-          return flushed;
-        }
+        auto flushed = store_failure_ ? result<void>() : bear(store_.sync(), requests);
+        if (!flushed) return flushed;
         synced = now;
         look_for_pause(requests);
       }
       if (how_.pool.adaptive && now - kept_limits >= limits_interval) {
-        if (auto kept = keep_limits(requests.figures()); !kept) {
-          requests.cancel_all();
-          return kept;
-        }
+        if (auto kept = bear(keep_limits(requests.figures()), requests); !kept) return kept;
         kept_limits = now;
       }
       tell(now);
     }
   }
 
+  /// A store that takes no more ends the run, but not what can be told of it; other errors end both.
+  result<void> bear(result<void> done, pool::pool& requests) {
+    if (done) return done;
+    requests.cancel_all();
+    if (done.error().at != stage::store) return done;
+    if (!store_failure_) store_failure_ = std::move(done).error();
+    return {};
+  }
+
   /// A killed run has no summary; what its limits did is in the store all the same.
   result<void> keep_limits(const std::vector<pool::endpoint_figures>& of) {
-    if (!how_.pool.adaptive) return {};
+    if (!how_.pool.adaptive || store_failure_) return {};
     auto text = limits_json(of);
     if (text == kept_limits_) return {};
     if (auto kept = store_.put_limits(summary_.run_id, text); !kept) return kept;
@@ -276,6 +280,14 @@ class runner {
 
   result<void> drained(const pool::event& last) {
     if (source_->failure()) return *source_->failure();
+    if (store_failure_) {
+      summary_.stopped = store_failure_->message;
+      if (summary_.not_saved > 0) {
+        summary_.stopped +=
+            "; answers that had come and are not saved: " + std::to_string(summary_.not_saved);
+      }
+      return {};
+    }
     if (last.outcome && !*last.outcome && !stop_.stop_requested()) {
       const auto& why = last.outcome->error();
       if (why.code == errc::internal) return why;
@@ -362,17 +374,18 @@ class runner {
       if (!cancelled) count_error(record.item_id, outcome.error());
       return waits ? result<void>() : store_.put_failure(record, attempt);
     }
-    progress_.done += 1;
     outcome->dropped.insert(outcome->dropped.end(), left_out.begin(), left_out.end());
     auto one = suite_.get(pending_[event.id]);
     if (!one) return std::move(one).error();
     auto scorer = score::find_scorer(one->scorer);
     if (!scorer) return std::move(scorer).error();
     const auto verdict = (*scorer)->score(task_of(*one), *outcome);
+    if (auto kept = store_.put_reply(record, attempt, *outcome, verdict); !kept) return kept;
+    progress_.done += 1;
     tally_.answer(one->category, **scorer, *outcome, verdict);
     tell_dropped(record.item_id, *outcome);
     count_tokens(*outcome, attempt);
-    return store_.put_reply(record, attempt, *outcome, verdict);
+    return {};
   }
 
   /// An answer without what was asked for may score otherwise: that is said, once for each field.
@@ -407,9 +420,9 @@ class runner {
   result<summary> finish() {
     summary_.interrupted = stop_.stop_requested();
     summary_.not_run = summary_.items - summary_.answered - summary_.errors;
-    if (auto done = store_.finish_run(summary_.run_id, to_json(summary_)); !done)
-      return std::move(done).error();
-    if (auto flushed = store_.sync(); !flushed) return std::move(flushed).error();
+    auto done = store_.finish_run(summary_.run_id, to_json(summary_));
+    if (done) done = store_.sync();
+    if (!done && !store_failure_) return std::move(done).error();
     return std::move(summary_);
   }
 
@@ -452,7 +465,8 @@ class runner {
   std::map<pool::item_id, flight> flying_;
   std::set<std::string> told_dropped_;
   run_record record_;
-  std::string kept_limits_;  ///< As the store has them.
+  std::optional<error> store_failure_;  ///< It takes no more.
+  std::string kept_limits_;             ///< As the store has them.
   summary summary_;
   tally tally_{summary_};
   progress progress_;

@@ -89,14 +89,16 @@ struct store::impl {
          "INSERT INTO scores (reply_id, value, extracted, reason, checksum) VALUES (?, ?, ?, ?, ?)"
          " ON CONFLICT (reply_id) DO UPDATE SET value = excluded.value, extracted = excluded.extracted,"
          " reason = excluded.reason, checksum = excluded.checksum"},
+        // LEFT JOIN, so that a reply does not go missing with a row that only tells more of it.
         {&find_reply,
          "SELECT body, replies.checksum, predicted_cached_tokens,"
          " scores.checksum, value, extracted, reason"
-         " FROM replies JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
+         " FROM replies LEFT JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
          " WHERE replies.item_key = ? AND replies.cache_key = ?"},
         {&find_same_request,
          "SELECT body, checksum, replies.item_key, item_id, coalesce(answered_by, run_id)"
-         " FROM replies JOIN attempts USING (attempt_id) JOIN items ON items.item_key = replies.item_key"
+         " FROM replies LEFT JOIN attempts USING (attempt_id) LEFT JOIN items ON items.item_key = "
+         "replies.item_key"
          " WHERE replies.cache_key = ? ORDER BY reply_id"},
         {&count_lost,
          "SELECT count(*) FROM (SELECT DISTINCT item_key, cache_key FROM attempts WHERE state = 'lost')"},

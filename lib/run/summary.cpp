@@ -149,6 +149,7 @@ std::string to_json(const summary& of) {
       {"errors_by_class", counts(of.errors_by_class)},
       {"unscored", of.unscored},
       {"not_run", of.not_run},
+      {"not_saved", of.not_saved},
       {"interrupted", of.interrupted},
       {"stopped", of.stopped.empty() ? json::value() : json::value(of.stopped)},
       {"possibly_paid_twice", of.possibly_paid_twice},

@@ -235,8 +235,8 @@ TEST_CASE("a read-only folder and a read-only store are refused by name") {
       return outcome(name);
     });
   };
-  CHECK(as_nobody(folder / "new.db") ==
-        "storage: cannot create store " + (folder / "new.db") + ": Permission denied");
+  CHECK(as_nobody(folder / "new.db") == "storage: cannot create store " + (folder / "new.db") +
+                                            ": Permission denied; mend that, or give another --store");
   CHECK(as_nobody(path) ==
         "storage: store " + path + " cannot be written; check the rights on it and on its folder");
   REQUIRE(::chmod(path.c_str(), 0666) == 0);
@@ -348,7 +348,9 @@ TEST_CASE("a write error is named, keeps what was committed, and the run goes on
       ::setrlimit(RLIMIT_FSIZE, &wide);
     });
   });
-  CHECK(told == "storage: store " + (folder / "run.db") + ": disk I/O error; all kept; goes on");
+  CHECK(told == "storage: store " + (folder / "run.db") +
+                    " cannot be read or written (disk I/O error); what was committed is kept, "
+                    "mend the disk and run again; all kept; goes on");
 }
 
 TEST_CASE("after a failed flush nothing more is written, and what was committed is still there") {
@@ -364,7 +366,11 @@ TEST_CASE("after a failed flush nothing more is written, and what was committed 
     REQUIRE_FALSE(failed);
     CHECK_FALSE(fail_next_flush);
     CHECK(failed.error().code == errc::storage);
-    CHECK(failed.error().message == "store " + path + ": disk I/O error; nothing more is written to it");
+    CHECK(failed.error().message ==
+          "store " + path +
+              " cannot be read or written (disk I/O error); what was "
+              "committed is kept, mend the disk and run again; nothing more is written "
+              "to it");
     CHECK_FALSE(store->sync());
     CHECK(store->put_reply(sample_item("b"), attempt(), sample_reply("x"), right()).error().message ==
           failed.error().message);

@@ -62,9 +62,10 @@ struct observer {
 /// flight is cancelled and what is done is kept: the summary then says `interrupted`.
 ///
 /// A request that fails for good makes its item errored; it does not end the run. A run that goes no further
-/// for another reason (no endpoint left, the time limit, too many errors) says so in summary::stopped.
-/// Errors: bad_suite, storage, cancelled (before anything was sent), or the backend's while planning. The
-/// items are those that check_items() let pass.
+/// for another reason (no endpoint left, the time limit, too many errors, a store that takes no more) says so
+/// in summary::stopped.
+/// Errors: bad_suite, storage (before anything was sent), cancelled (before anything was sent), or the
+/// backend's while planning. The items are those that check_items() let pass.
 [[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner,
                                         const std::vector<backend::backend*>& endpoints, store& into,
                                         const run_options& how, const observer& watch,
