@@ -1,11 +1,13 @@
 evalcore_test(run
   SOURCES
+    unit/system_calls.cpp
     unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
     unit/test_store_codec.cpp
     unit/test_store_damage.cpp
     unit/test_store_file.cpp
+    unit/test_store_io.cpp
     unit/test_store_kill.cpp
     unit/test_suite.cpp
     unit/test_suite_bfcl.cpp

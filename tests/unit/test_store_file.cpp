@@ -4,7 +4,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,23 +18,11 @@
 #include <evalcore/run/store.hpp>
 
 #include "unit/store_samples.hpp"
+#include "unit/system_calls.hpp"
 #include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
 using namespace evalcore::test;
-
-namespace {
-bool fail_next_flush = false;
-}
-
-/// Stands in front of the C library's, so that a flush of SQLite can be made to fail.
-extern "C" __attribute__((visibility("default"))) int fdatasync(int descriptor) {
-  if (std::exchange(fail_next_flush, false)) {
-    errno = EIO;
-    return -1;
-  }
-  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
-}
 
 namespace {
 
@@ -361,7 +348,8 @@ TEST_CASE("after a failed flush nothing more is written, and what was committed 
     REQUIRE(store);
     REQUIRE(store->begin_run(sample_run("R1")));
     REQUIRE(store->put_reply(sample_item("a"), attempt(), sample_reply("x"), right()));
-    fail_next_flush = true;
+    bool fail_next_flush = true;
+    intercepted.on_flush = [&](int) { return std::exchange(fail_next_flush, false) ? -EIO : 0; };
     const auto failed = store->sync();
     REQUIRE_FALSE(failed);
     CHECK_FALSE(fail_next_flush);
@@ -375,6 +363,7 @@ TEST_CASE("after a failed flush nothing more is written, and what was committed 
     CHECK(store->put_reply(sample_item("b"), attempt(), sample_reply("x"), right()).error().message ==
           failed.error().message);
   }
+  intercepted.on_flush = nullptr;
   CHECK(std::filesystem::file_size(path + "-wal") > 0);
   const auto again = run::store::open(path);
   REQUIRE(again);
