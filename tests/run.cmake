@@ -18,5 +18,5 @@ evalcore_test(run
 
 # Apart: the store's kill test forks, and must not do so in a program with threads.
 evalcore_test(runner LABEL threads
-  SOURCES unit/test_planned_source.cpp unit/test_planning.cpp unit/test_response_cache.cpp unit/test_runner.cpp
+  SOURCES unit/test_planned_source.cpp unit/test_planning.cpp unit/test_reported_resume.cpp unit/test_response_cache.cpp unit/test_runner.cpp
   LAYERS base chat wire net prefix backend score pool run)
