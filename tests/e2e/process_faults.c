@@ -1,8 +1,12 @@
 /* Preloaded: the faults that its environment names happen in its process.
- *   FAIL_ALLOCATION=N   the N-th allocation from the start gives nothing; with FAIL_ALWAYS=1 each later one, too
- *   FAIL_THREAD=N       the N-th thread cannot be made
- *   WALL_CLOCK=S        the wall clock stands at S seconds after 1970
- *   WALL_STEP=S         the wall clock jumps by S seconds with each look at it */
+ *
+ * FAIL_ALLOCATION=N: the N-th allocation gives nothing; with FAIL_ALWAYS=1 each later one, too.
+ *
+ * FAIL_THREAD=N: the N-th thread cannot be made.
+ *
+ * WALL_CLOCK=S: the wall clock stands at S seconds after 1970.
+ *
+ * WALL_STEP=S: the wall clock jumps by S seconds with each look at it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
