@@ -25,7 +25,6 @@ import pathlib
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -33,9 +32,11 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).parent
+sys.path.append(str(HERE.parent / "tests/e2e"))
+from store_copy import committed_replies  # noqa: E402
+
 ITEMS = 40
 IN_FLIGHT = 4
-ANSWERED_ROWS = "SELECT items.item_id, replies.body FROM replies JOIN items ON items.item_key = replies.item_key"
 
 
 def answer_to(question):
@@ -83,17 +84,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 def committed(store, scratch):
-    """Text of each committed reply by item, read from a copy: to open a store itself would change it."""
-    if not store.exists():
-        return {}
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir()
-    for path in store.parent.glob(store.name + "*"):
-        shutil.copy(path, scratch / path.name)
-    with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
-        if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'replies'").fetchone():
-            return {}
-        return {item: json.loads(body)["text"] for item, body in database.execute(ANSWERED_ROWS)}
+    """Text of each committed reply by item."""
+    return {item: reply["text"] for item, reply in committed_replies(store, scratch).items()} if store.exists() else {}
 
 
 class Torture:

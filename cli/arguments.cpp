@@ -188,6 +188,15 @@ command parse_arguments(int argc, char** argv) {
   run_command->add_option("--store", run.store,
                           "The run store [run.db in the --out folder]; what it has is reused");
   add_shard(*run_command, run.part);
+  run_command
+      ->add_option(
+          "--cache", run.cache,
+          "Answer a request that the same backend was sent before with what it replied, also where the suite "
+          "has changed: from the run store, and from the store FILE if one is named")
+      ->expected(0, 1)
+      ->type_name("[FILE]");
+  run_command->add_flag("--cache-sampled", run.cache_sampled,
+                        "--cache, and also for requests with neither temperature 0 nor a seed");
   run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");

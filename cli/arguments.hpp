@@ -62,6 +62,8 @@ struct run_arguments {
   backend_arguments backend;
   std::string out;  ///< Empty: out/<task>.
   std::string store;
+  std::optional<std::string> cache;  ///< Another store besides the run's own; empty: that alone.
+  bool cache_sampled = false;
   std::string task;
   std::string model_name;
   std::optional<std::int64_t> model_step;

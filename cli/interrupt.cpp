@@ -26,6 +26,8 @@ interrupt::interrupt() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   // A reader of the output that goes away must not end a run.
   std::signal(SIGPIPE, SIG_IGN);
+  // Nor must a file that may not grow further (`ulimit -f`): the write fails then, as on a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   waiter_ = std::jthread([this, set](const std::stop_token& end) {
     const timespec pause{0, 50'000'000};
     while (!end.stop_requested()) {

@@ -1,5 +1,7 @@
 #include <cstdio>
 #include <exception>
+#include <new>
+#include <system_error>
 #include <variant>
 
 #include "arguments.hpp"
@@ -51,8 +53,16 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  using evalcore::cli::exit_status::system_refused;
   try {
     return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "evalcore: out of memory; what was committed to the store is kept\n");
+    return system_refused;
+  } catch (const std::system_error& failure) {
+    std::fprintf(stderr, "evalcore: the system refuses another thread or file (%s)\n",
+                 failure.code().message().c_str());
+    return system_refused;
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "evalcore: internal error: %s\n", failure.what());
   } catch (...) {

@@ -56,7 +56,7 @@ result<int> merge_command(const merge_arguments& arguments) {
   if (arguments.json) {
     std::fputs(run::to_json(merged->what).c_str(), stdout);
   } else {
-    print_report(merged->what, paths);
+    print_report(merged->what, paths, true);
   }
   if (!merged->missing.empty()) list_missing(*merged, paths.store);
   return merged->missing.empty() && merged->what.errors == 0 ? exit_status::done : exit_status::items_errored;

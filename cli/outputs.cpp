@@ -46,7 +46,7 @@ result<void> make_folder(const outputs& paths) {
   return no_folder(paths, failed.message());
 }
 
-void print_report(const run::summary& of, const outputs& paths) {
+void print_report(const run::summary& of, const outputs& paths, bool written) {
   std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
               printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
               static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
@@ -89,7 +89,13 @@ void print_report(const run::summary& of, const outputs& paths) {
     if (of.mean_ttft_s) std::printf(", mean TTFT %.2f s", *of.mean_ttft_s);
     std::printf("\n");
   }
-  if (of.interrupted || !of.stopped.empty()) {
+  if (of.not_saved > 0) {
+    std::printf("answers that had come and are not saved: %llu (they are asked again)\n",
+                static_cast<unsigned long long>(of.not_saved));
+  }
+  if (!written) {
+    std::printf("no summary could be written\n");
+  } else if (of.interrupted || !of.stopped.empty()) {
     std::printf("wrote %s, %s; no rows, since the run is not whole\n", paths.summary.c_str(),
                 paths.store.c_str());
   } else {

@@ -23,8 +23,8 @@ struct outputs {
 [[nodiscard]] result<void> check_folder(const outputs& paths);
 [[nodiscard]] result<void> make_folder(const outputs& paths);
 
-/// The report for a person, on standard output.
-void print_report(const run::summary& of, const outputs& paths);
+/// The report for a person, on standard output. `written`: so were the files.
+void print_report(const run::summary& of, const outputs& paths, bool written);
 
 /// The summary, and rows if the run is whole: rows have no place to say that items were not run.
 [[nodiscard]] result<void> write_outputs(const run::summary& of, const run::row_labels& labels,

@@ -40,6 +40,21 @@ outputs output_paths(const run_arguments& arguments) {
   return outputs::in(arguments.out.empty() ? usual.string() : arguments.out, arguments.store);
 }
 
+/// The store that --cache names, unless that is the run's own. Must be there: a name that is mistyped would
+/// make a new store, and everything would be sent.
+result<std::optional<run::store>> open_cache(const std::string& named, const std::string& own) {
+  if (named.empty()) return std::optional<run::store>();
+  std::error_code absent;
+  if (!std::filesystem::exists(named, absent)) {
+    return fail(errc::not_found, stage::store,
+                "there is no store " + named + " for --cache; without a name it reuses what " + own + " has");
+  }
+  if (std::filesystem::equivalent(named, own, absent)) return std::optional<run::store>();
+  auto opened = run::store::open(named);
+  if (!opened) return std::move(opened).error();
+  return std::optional(*std::move(opened));
+}
+
 run::row_labels labels_of(const run_arguments& arguments, const backend::info& about) {
   run::row_labels labels;
   labels.baseline = arguments.baseline;
@@ -82,9 +97,12 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
     store = *std::move(opened);
     return {};
   };
-  if (std::filesystem::exists(paths.store)) {
+  std::error_code unseen;  // Opening it says why.
+  if (std::filesystem::exists(paths.store, unseen)) {
     if (auto opened = open_store(); !opened) return std::move(opened).error();
   }
+  const auto other = open_cache(arguments.cache.value_or(""), paths.store);
+  if (!other) return other.error();
   if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
   net::loop loop;
   progress_line shown(arguments.suite.quiet);
@@ -127,6 +145,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.part = arguments.part;
   how.labels = labels_of(arguments, endpoints.front()->about());
   how.task = task;
+  if (arguments.cache || arguments.cache_sampled) how.cache = {{&*store}, arguments.cache_sampled};
+  if (*other) how.cache.stores.push_back(&**other);
   how.options_json = arguments.as_given;
   how.probe = std::move(probe);
   how.price = price;
@@ -151,13 +171,15 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   backends->clear();
   if (!ran) return std::move(ran).error();
 
-  if (auto written = write_outputs(*ran, how.labels, paths); !written) return std::move(written).error();
+  const auto written = write_outputs(*ran, how.labels, paths);
+  if (!written && ran->stopped.empty()) return written.error();
   shown.clear();
   if (arguments.suite.json) {
     std::fputs(run::to_json(*ran).c_str(), stdout);
   } else {
-    print_report(*ran, paths);
+    print_report(*ran, paths, written.has_value());
   }
+  if (!written) shown.note(written.error().message);
   if (ran->interrupted) {
     shown.note("interrupted with " + std::to_string(ran->answered) + " of " + std::to_string(ran->items) +
                " items done and kept in " + paths.store + "; the same command again goes on from there");

@@ -2,11 +2,14 @@ evalcore_test(run
   SOURCES
     unit/test_budgeted_source.cpp
     unit/test_cost.cpp
+    unit/system_calls.cpp
     unit/test_prepare.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
     unit/test_store_codec.cpp
+    unit/test_store_damage.cpp
     unit/test_store_file.cpp
+    unit/test_store_io.cpp
     unit/test_store_kill.cpp
     unit/test_suite.cpp
     unit/test_suite_bfcl.cpp
@@ -17,7 +20,13 @@ evalcore_test(run
 
 # Apart: the store's kill test forks, and must not do so in a program with threads.
 evalcore_test(runner LABEL threads
-  SOURCES unit/test_merge.cpp unit/test_planned_source.cpp unit/test_planning.cpp unit/test_runner.cpp
+  SOURCES
+    unit/test_merge.cpp
+    unit/test_planned_source.cpp
+    unit/test_planning.cpp
+    unit/test_reported_resume.cpp
+    unit/test_response_cache.cpp
+    unit/test_runner.cpp
   LAYERS base chat wire net prefix backend score pool run)
 
 evalcore_test(episodes LABEL threads

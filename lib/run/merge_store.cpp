@@ -21,9 +21,10 @@ constexpr const char* copy_rows[] = {
     " FROM other.items JOIN wanted USING (item_key)",
     "INSERT INTO main.attempts (attempt_id, run_id, item_key, cache_key, started_unix_ms, state,"
     " predicted_cached_tokens, slot, error_code, error_stage, error_message, http_status, backend_words,"
-    " cost_least, cost_most) SELECT attempt_id + ?1, run_id, item_key, cache_key, started_unix_ms,"
+    " cost_least, cost_most, answered_by) SELECT attempt_id + ?1, run_id, item_key, cache_key, "
+    "started_unix_ms,"
     " CASE state WHEN 'open' THEN 'lost' ELSE state END, predicted_cached_tokens, slot, error_code,"
-    " error_stage, error_message, http_status, backend_words, cost_least, cost_most"
+    " error_stage, error_message, http_status, backend_words, cost_least, cost_most, answered_by"
     " FROM other.attempts JOIN wanted USING (item_key, cache_key)",
     "INSERT INTO main.replies (reply_id, item_key, cache_key, attempt_id, body, checksum)"
     " SELECT reply_id + ?1, item_key, cache_key, attempt_id + ?1, body, checksum"

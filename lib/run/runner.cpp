@@ -91,11 +91,10 @@ class runner {
     if (auto planned = plan(); !planned) return std::move(planned).error();
     record_.setup_json = to_json(setup());
     if (auto begun = store_.begin_run(record_); !begun) return std::move(begun).error();
-    if (summary_.reused > 0) {
-      watch_.note(std::to_string(summary_.reused) + " of " + std::to_string(summary_.items) +
-                  " items are answered in the store and reused; " + std::to_string(pending_.size()) +
-                  " are sent");
+    if (seen_before_) {
+      watch_.note(reuse_line(summary_.items, summary_.reused, cached_.size(), pending_.size()));
     }
+    if (auto taken = take_cached(); !taken) return std::move(taken).error();
     if (!pending_.empty()) {
       if (auto sent = send(); !sent) return std::move(sent).error();
     }
@@ -140,6 +139,12 @@ class runner {
       auto stored = store_.find(record);
       if (!stored) return std::move(stored).error();
       if (!*stored) {
+        auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+        if (!earlier) return std::move(earlier).error();
+        if (*earlier) {
+          cached_.push_back(index);
+          continue;
+        }
         if (auto payable = ledger_.payable(one->id, *request); !payable) return payable;
         pending_.push_back(index);
         sampled += request->params.temperature ? 0U : 1U;
@@ -158,6 +163,9 @@ class runner {
                   " items are sent without a temperature, so the backend's default holds and may sample; "
                   "--temperature 0 makes them greedy");
     }
+    auto runs = store_.runs();
+    if (!runs) return std::move(runs).error();
+    seen_before_ = *runs > 0 || !cached_.empty();
     auto twice = store_.possibly_paid_twice();
     if (!twice) return std::move(twice).error();
     summary_.possibly_paid_twice = *twice;
@@ -180,6 +188,30 @@ class runner {
             .adaptive = summary_.adaptive,
             .labels = how_.labels,
             .price = how_.price};
+  }
+
+  /// Keeps the replies that stand in as those of this run's items, scored by these.
+  result<void> take_cached() {
+    for (const auto index : cached_) {
+      auto one = suite_.get(index);
+      if (!one) return std::move(one).error();
+      auto scorer = score::find_scorer(one->scorer);
+      if (!scorer) return std::move(scorer).error();
+      auto request = prepare(*one, request_);
+      if (!request) return std::move(request).error();
+      const auto record = record_of(*one, *request);
+      auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+      if (!earlier) return std::move(earlier).error();
+      const auto& [reply, run_id] = earlier->value();
+      const auto verdict = (*scorer)->score(task_of(*one), reply);
+      const attempt_record nothing_sent{
+          .started_unix_ms = unix_ms_now(), .cost = ledger_.sent(0), .answered_by = run_id};
+      if (auto kept = store_.put_reply(record, nothing_sent, reply, verdict); !kept) return kept;
+      summary_.reused += 1;
+      summary_.stood_in += 1;
+      tally_.answer(one->category, **scorer, reply, verdict);
+    }
+    return {};
   }
 
   result<void> plan() {
@@ -233,37 +265,41 @@ class runner {
         if (event->what == pool::event::kind::drained) {
           summary_.wall_s = seconds(now - started_);
           summary_.endpoints = requests.figures();
-          if (auto kept = keep_limits(summary_.endpoints); !kept) return kept;
+          if (auto kept = bear(keep_limits(summary_.endpoints), requests); !kept) return kept;
           tell(now);
           return drained(*event);
         }
-        if (auto handled = handle(*event); !handled) {
-          requests.cancel_all();
-          return handled;
-        }
+        const bool answered = event->what == pool::event::kind::ended && event->outcome->has_value();
+        auto handled = store_failure_ ? result<void>() : bear(handle(*event), requests);
+        if (!handled) return handled;
+        if (store_failure_ && answered) summary_.not_saved += 1;
       }
       if (now - synced >= sync_interval) {
-        if (auto flushed = store_.sync(); !flushed) {
-          requests.cancel_all();
-          return flushed;
-        }
+        auto flushed = store_failure_ ? result<void>() : bear(store_.sync(), requests);
+        if (!flushed) return flushed;
         synced = now;
         look_for_pause(requests);
       }
       if (how_.pool.adaptive && now - kept_limits >= limits_interval) {
-        if (auto kept = keep_limits(requests.figures()); !kept) {
-          requests.cancel_all();
-          return kept;
-        }
+        if (auto kept = bear(keep_limits(requests.figures()), requests); !kept) return kept;
         kept_limits = now;
       }
       tell(now);
     }
   }
 
+  /// A store that takes no more ends the run, but not what can be told of it; other errors end both.
+  result<void> bear(result<void> done, pool::pool& requests) {
+    if (done) return done;
+    requests.cancel_all();
+    if (done.error().at != stage::store) return done;
+    if (!store_failure_) store_failure_ = std::move(done).error();
+    return {};
+  }
+
   /// A killed run has no summary; what its limits did is in the store all the same.
   result<void> keep_limits(const std::vector<pool::endpoint_figures>& of) {
-    if (!how_.pool.adaptive) return {};
+    if (!how_.pool.adaptive || store_failure_) return {};
     auto text = limits_json(of);
     if (text == kept_limits_) return {};
     if (auto kept = store_.put_limits(summary_.run_id, text); !kept) return kept;
@@ -284,6 +320,14 @@ class runner {
 
   result<void> drained(const pool::event& last) {
     if (source_->failure()) return *source_->failure();
+    if (store_failure_) {
+      summary_.stopped = store_failure_->message;
+      if (summary_.not_saved > 0) {
+        summary_.stopped +=
+            "; answers that had come and are not saved: " + std::to_string(summary_.not_saved);
+      }
+      return {};
+    }
     if (last.outcome && !*last.outcome && !stop_.stop_requested()) {
       const auto& why = last.outcome->error();
       if (why.code == errc::internal) return why;
@@ -376,17 +420,18 @@ class runner {
       if (!cancelled) count_error(record.item_id, outcome.error());
       return waits ? result<void>() : store_.put_failure(record, attempt);
     }
-    progress_.done += 1;
     outcome->dropped.insert(outcome->dropped.end(), left_out.begin(), left_out.end());
     auto one = suite_.get(pending_[event.id]);
     if (!one) return std::move(one).error();
     auto scorer = score::find_scorer(one->scorer);
     if (!scorer) return std::move(scorer).error();
     const auto verdict = (*scorer)->score(task_of(*one), *outcome);
+    if (auto kept = store_.put_reply(record, attempt, *outcome, verdict); !kept) return kept;
+    progress_.done += 1;
     tally_.answer(one->category, **scorer, *outcome, verdict);
     tell_dropped(record.item_id, *outcome);
     count_tokens(*outcome, attempt);
-    return store_.put_reply(record, attempt, *outcome, verdict);
+    return {};
   }
 
   /// An answer without what was asked for may score otherwise: that is said, once for each field.
@@ -422,9 +467,9 @@ class runner {
     summary_.interrupted = stop_.stop_requested();
     ledger_.close();
     summary_.not_run = summary_.items - summary_.answered - summary_.errors;
-    if (auto done = store_.finish_run(summary_.run_id, to_json(summary_)); !done)
-      return std::move(done).error();
-    if (auto flushed = store_.sync(); !flushed) return std::move(flushed).error();
+    auto done = store_.finish_run(summary_.run_id, to_json(summary_));
+    if (done) done = store_.sync();
+    if (!done && !store_failure_) return std::move(done).error();
     return std::move(summary_);
   }
 
@@ -461,6 +506,8 @@ class runner {
   request_options request_;  ///< With the tools mode decided.
   bool any_tools_ = false;
   std::vector<std::size_t> own_;      ///< Suite positions of a shard's items.
+  bool seen_before_ = false;          ///< A store had something that could have been reused.
+  std::vector<std::size_t> cached_;   ///< Suite positions of items that the cache answers.
   std::vector<std::size_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
   prompts prompts_;
   std::unique_ptr<planned_source> source_;
@@ -468,7 +515,8 @@ class runner {
   std::map<pool::item_id, flight> flying_;
   std::set<std::string> told_dropped_;
   run_record record_;
-  std::string kept_limits_;  ///< As the store has them.
+  std::optional<error> store_failure_;  ///< It takes no more.
+  std::string kept_limits_;             ///< As the store has them.
   summary summary_;
   tally tally_{summary_};
   ledger ledger_{summary_};

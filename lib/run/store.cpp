@@ -65,6 +65,7 @@ struct store::impl {
   statement find_reply_id;
   statement put_score;
   statement find_reply;
+  statement find_same_request;
   statement count_lost;
   statement sum_costs;
 
@@ -92,7 +93,8 @@ struct store::impl {
         {&close_attempt,
          "UPDATE attempts SET state = ?, predicted_cached_tokens = ?, slot = ?, error_code = ?, error_stage "
          "= ?,"
-         " error_message = ?, http_status = ?, backend_words = ?, cost_least = ?, cost_most = ?"
+         " error_message = ?, http_status = ?, backend_words = ?, cost_least = ?, cost_most = ?, answered_by "
+         "= ?"
          " WHERE attempt_id = ?"},
         {&put_reply,
          "INSERT INTO replies (item_key, cache_key, attempt_id, body, checksum) VALUES (?, ?, ?, ?, ?)"
@@ -103,11 +105,17 @@ struct store::impl {
          "INSERT INTO scores (reply_id, value, extracted, reason, checksum) VALUES (?, ?, ?, ?, ?)"
          " ON CONFLICT (reply_id) DO UPDATE SET value = excluded.value, extracted = excluded.extracted,"
          " reason = excluded.reason, checksum = excluded.checksum"},
+        // LEFT JOIN, so that a reply does not go missing with a row that only tells more of it.
         {&find_reply,
          "SELECT body, replies.checksum, predicted_cached_tokens,"
          " scores.checksum, value, extracted, reason, cost_least"
-         " FROM replies JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
+         " FROM replies LEFT JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
          " WHERE replies.item_key = ? AND replies.cache_key = ?"},
+        {&find_same_request,
+         "SELECT body, checksum, replies.item_key, item_id, coalesce(answered_by, run_id)"
+         " FROM replies LEFT JOIN attempts USING (attempt_id) LEFT JOIN items ON items.item_key = "
+         "replies.item_key"
+         " WHERE replies.cache_key = ? ORDER BY reply_id"},
         {&count_lost,
          "SELECT count(*) FROM (SELECT DISTINCT item_key, cache_key FROM attempts WHERE state = 'lost')"},
         {&sum_costs,
@@ -178,6 +186,11 @@ struct store::impl {
       for (int unused = 0; unused < 5; ++unused) close_attempt.bind_null();
     }
     bind_cost(close_attempt, attempt.cost);
+    if (attempt.answered_by.empty()) {
+      close_attempt.bind_null();
+    } else {
+      close_attempt.bind(attempt.answered_by);
+    }
     if (auto closed = close_attempt.bind(*id).run(); !closed) return std::move(closed).error();
     return *id;
   }
@@ -215,20 +228,26 @@ struct store::impl {
         .run();
   }
 
-  [[nodiscard]] error damaged(const item_record& item, const std::string& how) const {
+  [[nodiscard]] error damaged(std::string_view item_id, const std::string& how) const {
     return fail(errc::storage, stage::store,
-                "store " + database.path() + " is damaged: the reply of item " + item.item_id + " " + how +
-                    "; restore a copy or give another --store");
+                "store " + database.path() + " is damaged: the reply of item " + std::string(item_id) + " " +
+                    how + "; restore a copy or give another --store");
+  }
+
+  [[nodiscard]] result<chat::reply> read_reply(const item_record& item, std::string_view body,
+                                               std::string_view checksum) const {
+    if (reply_checksum(item.item_key, item.cache_key, body) != checksum) {
+      return damaged(item.item_id, "does not match its checksum");
+    }
+    auto reply = decode_reply(body);
+    if (!reply) return damaged(item.item_id, "cannot be read (" + reply.error().message + ")");
+    return reply;
   }
 
   /// The row that find_reply stands on.
   result<std::optional<stored_reply>> read_row(const item_record& item) const {
-    const auto body = find_reply.text(0);
-    if (reply_checksum(item.item_key, item.cache_key, body) != find_reply.text(1)) {
-      return damaged(item, "does not match its checksum");
-    }
-    auto reply = decode_reply(body);
-    if (!reply) return damaged(item, "cannot be read (" + reply.error().message + ")");
+    auto reply = read_reply(item, find_reply.text(0), find_reply.text(1));
+    if (!reply) return std::move(reply).error();
     stored_reply out{*std::move(reply), std::nullopt, std::nullopt};
     out.priced = !find_reply.is_null(7);
     if (!find_reply.is_null(2))
@@ -240,7 +259,7 @@ struct store::impl {
     verdict.extracted = find_reply.text(5);
     verdict.reason = find_reply.text(6);
     if (verdict_checksum(item.item_key, item.cache_key, verdict) != find_reply.text(3)) {
-      return damaged(item, "has a score that does not match its checksum");
+      return damaged(item.item_id, "has a score that does not match its checksum");
     }
     out.verdict = std::move(verdict);
     return std::optional(std::move(out));
@@ -324,6 +343,30 @@ result<std::optional<stored_reply>> store::find(const item_record& item) const {
   auto out = impl_->read_row(item);
   impl_->find_reply.reset();
   return out;
+}
+
+result<std::optional<earlier_reply>> store::find_earlier(
+    const std::string& cache_key, const std::function<bool(const chat::reply&)>& fits) const {
+  auto& rows = impl_->find_same_request;
+  rows.bind(cache_key);
+  for (;;) {
+    auto found = rows.next();
+    if (!found) return std::move(found).error();
+    if (!*found) return std::optional<earlier_reply>();
+    const item_record item{std::string(rows.text(2)), cache_key, std::string(rows.text(3))};
+    auto reply = impl_->read_reply(item, rows.text(0), rows.text(1));
+    if (reply && !fits(*reply)) continue;
+    std::string run_id(rows.text(4));
+    rows.reset();
+    if (!reply) return std::move(reply).error();
+    return std::optional(earlier_reply{*std::move(reply), std::move(run_id)});
+  }
+}
+
+result<std::uint64_t> store::runs() const {
+  auto counted = impl_->database.ask("SELECT count(*) FROM runs");
+  if (!counted) return std::move(counted).error();
+  return static_cast<std::uint64_t>(*counted);
 }
 
 result<std::uint64_t> store::possibly_paid_twice() const {

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 
 #include "run/store_schema.hpp"
 
@@ -18,6 +20,12 @@ error refused(std::string why) { return fail(errc::storage, stage::store, std::m
 /// Makes an empty file that only its owner can read, unless there is one. SQLite would use the umask, and
 /// would follow a link that somebody left in a shared folder.
 result<void> create_if_missing(const std::string& path) {
+  // SQLite opens files beside it, of the same name with "-wal" or "-journal" behind it.
+  constexpr std::size_t longest_name = NAME_MAX - std::string_view("-journal").size();
+  if (std::filesystem::path(path).filename().string().size() > longest_name) {
+    return refused("the name of store " + path + " is longer than " + std::to_string(longest_name) +
+                   " bytes; give a shorter one");
+  }
   struct stat about{};
   if (::lstat(path.c_str(), &about) == 0) {
     if (S_ISLNK(about.st_mode)) return refused("store " + path + " is a symbolic link; give the file itself");
@@ -30,7 +38,10 @@ result<void> create_if_missing(const std::string& path) {
     const auto folder = std::filesystem::path(path).parent_path().string();
     return refused("cannot create store " + path + ": there is no folder " + folder + "; make it first");
   }
-  if (descriptor < 0) return refused("cannot create store " + path + ": " + std::strerror(errno));
+  if (descriptor < 0) {
+    return refused("cannot create store " + path + ": " + std::strerror(errno) +
+                   "; mend that, or give another --store");
+  }
   ::close(descriptor);
   return {};
 }
@@ -66,6 +77,17 @@ result<void> create_tables(sql_database& database) {
                             "; PRAGMA user_version = " + std::to_string(store_schema_version);
   if (auto marked = database.execute(marks.c_str()); !marked) return marked;
   return begun->commit();
+}
+
+/// A reply that its index has lost would be sent again without a word. Takes some 7 µs an item.
+result<void> check_pages(sql_database& database) {
+  auto check = database.prepare("PRAGMA integrity_check(1)");
+  if (!check) return std::move(check).error();
+  auto row = check->next();
+  if (!row) return std::move(row).error();
+  if (check->text(0) == "ok") return {};
+  return refused("store " + database.path() + " is damaged (" + std::string(check->text(0)) +
+                 "); restore a copy or give another --store");
 }
 
 /// Brings an older store to the present schema, whole or not at all.
@@ -105,7 +127,8 @@ result<sql_database> open_store_file(const std::string& path) {
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;"
       "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
   if (!set) return std::move(set).error();
-  auto made = *fresh ? create_tables(*database) : update_tables(*database);
+  auto made = *fresh ? create_tables(*database) : check_pages(*database);
+  if (made && !*fresh) made = update_tables(*database);
   if (!made) return std::move(made).error();
   return database;
 }

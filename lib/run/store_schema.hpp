@@ -8,7 +8,7 @@ namespace evalcore::run {
 /// "evlc": tells a store from any other SQLite file.
 inline constexpr std::int64_t store_application_id = 0x65766C63;
 /// Kept in user_version. A change of the tables raises it and comes with the step from the one before.
-inline constexpr std::int64_t store_schema_version = 5;
+inline constexpr std::int64_t store_schema_version = 6;
 
 /// An episode is a conversation; its turns are items whose replies are where all replies are. What a turn
 /// adds to the request before it is kept for the trace.
@@ -42,6 +42,8 @@ inline constexpr std::array store_steps{
     "ALTER TABLE attempts ADD COLUMN cost_least INTEGER; ALTER TABLE attempts ADD COLUMN cost_most INTEGER;"
     "ALTER TABLE runs ADD COLUMN setup TEXT NOT NULL DEFAULT '{}'",
     episode_tables,
+    "ALTER TABLE attempts ADD COLUMN answered_by TEXT; CREATE INDEX replies_of_request ON replies "
+    "(cache_key)",
 };
 static_assert(store_steps.size() + 1 == store_schema_version);
 
@@ -84,7 +86,8 @@ CREATE TABLE attempts (
   http_status INTEGER,
   backend_words TEXT,
   cost_least INTEGER,
-  cost_most INTEGER
+  cost_most INTEGER,
+  answered_by TEXT
 ) STRICT;
 CREATE INDEX attempts_open ON attempts (item_key, cache_key) WHERE state = 'open';
 CREATE INDEX attempts_lost ON attempts (item_key, cache_key) WHERE state = 'lost';
@@ -98,6 +101,7 @@ CREATE TABLE replies (
   checksum TEXT NOT NULL,
   UNIQUE (item_key, cache_key)
 ) STRICT;
+CREATE INDEX replies_of_request ON replies (cache_key);
 
 CREATE TABLE scores (
   reply_id INTEGER PRIMARY KEY REFERENCES replies,

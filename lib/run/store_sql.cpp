@@ -27,6 +27,10 @@ error sql_error(sqlite3* database, int code, const std::string& path) {
     case SQLITE_CANTOPEN:
       return fail(errc::storage, stage::store,
                   "cannot write store " + path + " (" + what + "); check the rights on it and on its folder");
+    case SQLITE_IOERR:
+      return fail(errc::storage, stage::store,
+                  "store " + path + " cannot be read or written (" + what +
+                      "); what was committed is kept, mend the disk and run again");
     case SQLITE_NOMEM:
       return fail(errc::no_memory, stage::store, "store " + path + ": " + what);
     default:

@@ -10,7 +10,7 @@ import re
 import sys
 
 COLUMNS = ["id", "area", "behaviour", "file", "test case"]
-AREAS = {"stream", "tokens", "security", "retry", "concurrency"}
+AREAS = {"stream", "tokens", "security", "retry", "concurrency", "resume", "prefix"}
 CASE = re.compile(r'TEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)|^\s*def (test_\w+)', re.MULTILINE)
 LITERAL = re.compile(r'"((?:\\.|[^"\\])*)"')
 

@@ -2,7 +2,6 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import socket
 import sqlite3
 import subprocess
@@ -13,6 +12,7 @@ import urllib.request
 import pytest
 
 from recording_proxy import RecordingProxy
+from store_copy import committed_replies
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
@@ -172,13 +172,8 @@ def question(number, system="Answer."):
 
 
 def stored_items(store, scratch):
-    """Ids of the items whose reply is committed, read from a copy so that the store itself is not touched."""
-    scratch.mkdir(exist_ok=True)
-    for path in store.parent.glob(store.name + "*"):
-        shutil.copy(path, scratch / path.name)
-    with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
-        return {row[0] for row in database.execute(
-            "SELECT items.item_id FROM replies JOIN items ON items.item_key = replies.item_key")}
+    """Ids of the items whose reply is committed."""
+    return set(committed_replies(store, scratch))
 
 
 def stored_replies(folder):

@@ -1,61 +1,20 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <evalcore/backend/scripted.hpp>
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/runner.hpp>
 
+#include "unit/run_fixture.hpp"
 #include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
-namespace fs = std::filesystem;
+using test::item;
+using test::run_fixture;
 
 namespace {
-
-/// A folder with a suite, a script of replies and a store.
-class fixture {
- public:
-  fixture() : folder_(fs::temp_directory_path() / ("evalcore_test_runner_" + std::to_string(::getpid()))) {
-    fs::remove_all(folder_);
-    fs::create_directory(folder_);
-  }
-  ~fixture() { fs::remove_all(folder_); }
-  fixture(const fixture&) = delete;
-  fixture& operator=(const fixture&) = delete;
-
-  void suite(const std::string& lines) { std::ofstream(folder_ / "suite.jsonl") << lines; }
-  void script(const std::string& lines) { std::ofstream(folder_ / "script.jsonl") << lines; }
-
-  run::summary run(const run::run_options& how = {}, const std::stop_token& stop = {}) {
-    net::loop loop;
-    auto suite = run::suite::open((folder_ / "suite.jsonl").string());
-    REQUIRE(suite);
-    auto backend = backend::open_scripted(loop, (folder_ / "script.jsonl").string());
-    REQUIRE(backend);
-    auto store = run::store::open((folder_ / "run.db").string());
-    REQUIRE(store);
-    notes.clear();
-    const run::observer watch{[this](const std::string& text) { notes.push_back(text); },
-                              [this](const run::progress& at) {
-                                if (on_progress) on_progress(at);
-                              }};
-    auto ran = run::run_suite(*suite, loop, {backend->get()}, *store, how, watch, stop);
-    REQUIRE_MESSAGE(ran, ran.error().message);
-    return *std::move(ran);
-  }
-
-  std::vector<std::string> notes;
-  std::function<void(const run::progress&)> on_progress;
-
- private:
-  fs::path folder_;
-};
 
 /// Refuses one question, and is not to be sent any.
 class picky final : public evalcore::backend::backend {
@@ -76,10 +35,6 @@ class picky final : public evalcore::backend::backend {
  private:
   evalcore::backend::info info_;
 };
-
-std::string item(const std::string& id, const std::string& target) {
-  return R"({"id":")" + id + R"(","prompt":"ask )" + id + R"(","target":")" + target + "\"}\n";
-}
 
 }  // namespace
 
@@ -102,7 +57,7 @@ TEST_CASE("what the backend would refuse is told with its line before anything i
 }
 
 TEST_CASE("right, wrong and errored are three things") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes") + item("c", "yes") + item("d", "yes"));
   at.script(R"({"match":"ask b","text":"no"})"
             "\n"
@@ -132,7 +87,7 @@ TEST_CASE("right, wrong and errored are three things") {
 }
 
 TEST_CASE("a second run sends only what errored, and what it reuses counts the same") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "no") + item("c", "yes"));
   at.script(R"({"match":"ask c","error":{"code":"transport","message":"reset"}})"
             "\n"
@@ -151,7 +106,7 @@ TEST_CASE("a second run sends only what errored, and what it reuses counts the s
 }
 
 TEST_CASE("a refusal by the backend's filter is no answer to keep: the next run asks again") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes"));
   at.script(R"({"error":{"code":"refused_content","message":"filtered"}})"
             "\n");
@@ -167,7 +122,7 @@ TEST_CASE("a refusal by the backend's filter is no answer to keep: the next run 
 }
 
 TEST_CASE("a fault that passes costs a retry and no item; each attempt is counted") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes"));
   const std::string broken = R"({"match":"ask b","error":{"code":"truncated","message":"cut"}})"
                              "\n";
@@ -193,7 +148,7 @@ TEST_CASE("a fault that passes costs a retry and no item; each attempt is counte
 }
 
 TEST_CASE("a run that has seen too many errors stops, and the rest is left for the next") {
-  fixture at;
+  run_fixture at;
   std::string lines;
   for (int i = 0; i < 20; ++i) lines += item("i" + std::to_string(i), "yes");
   at.suite(lines);
@@ -209,7 +164,7 @@ TEST_CASE("a run that has seen too many errors stops, and the rest is left for t
 }
 
 TEST_CASE("another backend's replies are not reused") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes"));
   at.script(R"({"text":"no"})"
             "\n");
@@ -222,7 +177,7 @@ TEST_CASE("another backend's replies are not reused") {
 }
 
 TEST_CASE("a changed request is asked again, a changed target is not") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes"));
   at.script(R"({"text":"yes"})"
             "\n");
@@ -236,7 +191,7 @@ TEST_CASE("a changed request is asked again, a changed target is not") {
 }
 
 TEST_CASE("that nothing asks for greedy answers is said, since the backend may then sample") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes"));
   at.script(R"({"text":"yes"})"
             "\n");
@@ -246,7 +201,7 @@ TEST_CASE("that nothing asks for greedy answers is said, since the backend may t
 }
 
 TEST_CASE("the limit takes the first items of the suite, whatever the plan's order") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes") + item("c", "yes"));
   at.script(R"({"match":"ask c","text":"no"})"
             "\n"
@@ -261,7 +216,7 @@ TEST_CASE("the limit takes the first items of the suite, whatever the plan's ord
 }
 
 TEST_CASE("a stop keeps what is done and says what was not run") {
-  fixture at;
+  run_fixture at;
   std::string lines;
   for (int i = 0; i < 20; ++i) lines += item("i" + std::to_string(i), "yes");
   at.suite(lines);
@@ -310,7 +265,7 @@ const std::string forty_tokens = R"({"text":"yes","usage":{"prompt_tokens":30,"c
 }  // namespace
 
 TEST_CASE("what a run costs is counted, and what earlier runs spent comes from the store") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes"));
   at.script(R"({"match":"ask b","error":{"code":"truncated","message":"broke off"}})"
             "\n" +
@@ -335,7 +290,7 @@ TEST_CASE("what a run costs is counted, and what earlier runs spent comes from t
 }
 
 TEST_CASE("replies of a run without prices are priced when they are reused") {
-  fixture at;
+  run_fixture at;
   at.suite(item("a", "yes") + item("b", "yes"));
   at.script(forty_tokens);
   auto how = priced();
@@ -347,7 +302,7 @@ TEST_CASE("replies of a run without prices are priced when they are reused") {
 }
 
 TEST_CASE("a run sends nothing more once it could cost too much, and a dearer one goes on from there") {
-  fixture at;
+  run_fixture at;
   std::string lines;
   for (int i = 0; i < 10; ++i) lines += item("i" + std::to_string(i), "yes");
   at.suite(lines);

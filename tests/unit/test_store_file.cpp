@@ -4,7 +4,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,23 +19,11 @@
 
 #include "run/store_schema.hpp"
 #include "unit/store_samples.hpp"
+#include "unit/system_calls.hpp"
 #include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
 using namespace evalcore::test;
-
-namespace {
-bool fail_next_flush = false;
-}
-
-/// Stands in front of the C library's, so that a flush of SQLite can be made to fail.
-extern "C" __attribute__((visibility("default"))) int fdatasync(int descriptor) {
-  if (std::exchange(fail_next_flush, false)) {
-    errno = EIO;
-    return -1;
-  }
-  return static_cast<int>(::syscall(SYS_fdatasync, descriptor));
-}
 
 namespace {
 
@@ -76,8 +63,10 @@ void execute(const std::string& path, const std::string& sql) {
   sqlite3_close(database);
 }
 
-/// What sets the fourth schema apart from the next, and the third from that.
-const std::string without_episodes = "DROP TABLE turns; DROP TABLE episodes;";
+/// What sets the fifth schema apart from the next, the fourth from that, and the third from that.
+const std::string without_cache =
+    "DROP INDEX replies_of_request; ALTER TABLE attempts DROP COLUMN answered_by; ";
+const std::string without_episodes = without_cache + "DROP TABLE turns; DROP TABLE episodes;";
 const std::string without_costs =
     without_episodes +
     "ALTER TABLE runs DROP COLUMN setup; ALTER TABLE attempts DROP COLUMN cost_least;"
@@ -219,6 +208,18 @@ TEST_CASE("a store of the fourth schema gets its place for episodes") {
   CHECK(texts(path, "SELECT count(*) FROM episodes UNION ALL SELECT count(*) FROM turns") == "0 0 ");
 }
 
+TEST_CASE("a store of the fifth schema is searched by request once it is opened") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  execute(path, without_cache + "PRAGMA user_version = 5");
+  const auto store = run::store::open(path);
+  REQUIRE(store);
+  const auto found = store->find_earlier(sample_item("a").cache_key, [](const chat::reply&) { return true; });
+  REQUIRE(found);
+  REQUIRE(found->has_value());
+  CHECK((*found)->run_id == "R1");
+}
+
 TEST_CASE("a missing folder, a link, a folder and no name are refused by name") {
   const temporary_folder folder;
   CHECK(outcome(folder / "absent/run.db") == "storage: cannot create store " + (folder / "absent/run.db") +
@@ -245,8 +246,8 @@ TEST_CASE("a read-only folder and a read-only store are refused by name") {
       return outcome(name);
     });
   };
-  CHECK(as_nobody(folder / "new.db") ==
-        "storage: cannot create store " + (folder / "new.db") + ": Permission denied");
+  CHECK(as_nobody(folder / "new.db") == "storage: cannot create store " + (folder / "new.db") +
+                                            ": Permission denied; mend that, or give another --store");
   CHECK(as_nobody(path) ==
         "storage: store " + path + " cannot be written; check the rights on it and on its folder");
   REQUIRE(::chmod(path.c_str(), 0666) == 0);
@@ -358,7 +359,9 @@ TEST_CASE("a write error is named, keeps what was committed, and the run goes on
       ::setrlimit(RLIMIT_FSIZE, &wide);
     });
   });
-  CHECK(told == "storage: store " + (folder / "run.db") + ": disk I/O error; all kept; goes on");
+  CHECK(told == "storage: store " + (folder / "run.db") +
+                    " cannot be read or written (disk I/O error); what was committed is kept, "
+                    "mend the disk and run again; all kept; goes on");
 }
 
 TEST_CASE("after a failed flush nothing more is written, and what was committed is still there") {
@@ -369,16 +372,22 @@ TEST_CASE("after a failed flush nothing more is written, and what was committed 
     REQUIRE(store);
     REQUIRE(store->begin_run(sample_run("R1")));
     REQUIRE(store->put_reply(sample_item("a"), attempt(), sample_reply("x"), right()));
-    fail_next_flush = true;
+    bool fail_next_flush = true;
+    intercepted.on_flush = [&](int) { return std::exchange(fail_next_flush, false) ? -EIO : 0; };
     const auto failed = store->sync();
     REQUIRE_FALSE(failed);
     CHECK_FALSE(fail_next_flush);
     CHECK(failed.error().code == errc::storage);
-    CHECK(failed.error().message == "store " + path + ": disk I/O error; nothing more is written to it");
+    CHECK(failed.error().message ==
+          "store " + path +
+              " cannot be read or written (disk I/O error); what was "
+              "committed is kept, mend the disk and run again; nothing more is written "
+              "to it");
     CHECK_FALSE(store->sync());
     CHECK(store->put_reply(sample_item("b"), attempt(), sample_reply("x"), right()).error().message ==
           failed.error().message);
   }
+  intercepted.on_flush = nullptr;
   CHECK(std::filesystem::file_size(path + "-wal") > 0);
   const auto again = run::store::open(path);
   REQUIRE(again);

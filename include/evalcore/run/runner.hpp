@@ -14,6 +14,7 @@
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/cost.hpp>
 #include <evalcore/run/prepare.hpp>
+#include <evalcore/run/response_cache.hpp>
 #include <evalcore/run/shard.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
@@ -30,6 +31,7 @@ struct run_options {
   std::optional<shard> part;         ///< Only this part of those.
   row_labels labels;                 ///< For the store: who is named in the rows of a merge.
   std::string task;                  ///< Empty: the suite's.
+  response_cache cache;              ///< For items that the store has no reply of.
   std::string options_json = "{}";   ///< For the store: what the user asked for, without secrets.
   /// For the store and the summary; absent: what is known without asking.
   std::optional<backend::probe_report> probe;
@@ -68,9 +70,10 @@ struct observer {
 /// flight is cancelled and what is done is kept: the summary then says `interrupted`.
 ///
 /// A request that fails for good makes its item errored; it does not end the run. A run that goes no further
-/// for another reason (no endpoint left, the time limit, too many errors) says so in summary::stopped.
-/// Errors: bad_suite, storage, cancelled (before anything was sent), or the backend's while planning. The
-/// items are those that check_items() let pass.
+/// for another reason (no endpoint left, the time limit, too many errors, a store that takes no more) says so
+/// in summary::stopped.
+/// Errors: bad_suite, storage (before anything was sent), cancelled (before anything was sent), or the
+/// backend's while planning. The items are those that check_items() let pass.
 [[nodiscard]] result<summary> run_suite(const suite& what, net::loop& owner,
                                         const std::vector<backend::backend*>& endpoints, store& into,
                                         const run_options& how, const observer& watch,

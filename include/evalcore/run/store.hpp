@@ -51,6 +51,13 @@ struct attempt_record {
   std::optional<std::uint64_t> predicted_cached_tokens;
   std::optional<std::uint32_t> slot;
   std::optional<run::cost> cost;  ///< Absent: no prices were given.
+  std::string answered_by;  ///< Nothing was sent: the id of the run that was given the reply. Else empty.
+};
+
+/// A reply to a request that was sent before, be it for this item or another.
+struct earlier_reply {
+  chat::reply reply;
+  std::string run_id;  ///< Of the run that sent the request.
 };
 
 /// A finished item as it is read back.
@@ -108,6 +115,12 @@ class store {
   /// was killed included.
   [[nodiscard]] result<cost> spent(const std::string& suite_hash,
                                    const std::map<std::string, std::string>& identity) const;
+  /// The oldest reply to the same request that `fits`, whatever its item and run; nothing when there is none.
+  /// Errors: as find().
+  [[nodiscard]] result<std::optional<earlier_reply>> find_earlier(
+      const std::string& cache_key, const std::function<bool(const chat::reply&)>& fits) const;
+  /// Runs that were begun in this file.
+  [[nodiscard]] result<std::uint64_t> runs() const;
   /// Items of this file that were out when an earlier process ended without an answer: the backend may have
   /// computed them, and they are or were sent again. The count stays after they got their reply.
   [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;

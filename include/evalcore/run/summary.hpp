@@ -52,13 +52,15 @@ struct summary {
   bool adaptive = false;          ///< Found while running, up to `concurrency`.
 
   std::uint64_t items = 0;
-  std::uint64_t reused = 0;    ///< Taken from the store.
-  std::uint64_t sent = 0;      ///< Requests that went out, retries included.
-  std::uint64_t retried = 0;   ///< Of these, those that were sent again.
-  std::uint64_t answered = 0;  ///< Items with a reply, reused ones included.
-  std::uint64_t errors = 0;    ///< Items whose request failed.
-  std::uint64_t unscored = 0;  ///< Items whose checker failed.
-  std::uint64_t not_run = 0;   ///< Left over: the run was interrupted or stopped.
+  std::uint64_t reused = 0;     ///< Taken from the store.
+  std::uint64_t stood_in = 0;   ///< Of these, replies that another item or run was given (response_cache).
+  std::uint64_t sent = 0;       ///< Requests that went out, retries included.
+  std::uint64_t retried = 0;    ///< Of these, those that were sent again.
+  std::uint64_t answered = 0;   ///< Items with a reply, reused ones included.
+  std::uint64_t errors = 0;     ///< Items whose request failed.
+  std::uint64_t unscored = 0;   ///< Items whose checker failed.
+  std::uint64_t not_run = 0;    ///< Left over: the run was interrupted or stopped.
+  std::uint64_t not_saved = 0;  ///< Of these, items whose answer had come when the store took no more.
   std::map<std::string, std::uint64_t> errors_by_class;
   std::map<std::string, std::uint64_t> retries_by_class;  ///< Of the failures that were sent again.
   std::uint64_t possibly_paid_twice = 0;
