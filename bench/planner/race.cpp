@@ -35,18 +35,40 @@ class listed final : public driver {
   std::size_t next_ = 0;
 };
 
+/// As a run does it: the suite is dealt, planned and dispatched.
 class planned final : public driver {
  public:
   planned(const server_kind& kind, const token_suite& suite)
-      : dispatch_(prefix::make_plan(suite.prompts, true, {}), suite.prompts, kind.told) {}
-  prefix::action next(double /*now*/) override { return dispatch_.next(); }
-  void first_token(std::uint32_t item, double /*now*/) override { dispatch_.on_first_token(item); }
-  void end(std::uint32_t item, std::uint32_t /*cached*/, double /*now*/) override {
-    dispatch_.on_end(item, true);
+      : dealt_(prefix::deal(static_cast<std::uint32_t>(suite.prompts.size()), 1)),
+        place_(dealt_.size()),
+        dispatch_(planned_order(suite), kind.told) {
+    for (std::uint32_t at = 0; at < dealt_.size(); ++at) place_[dealt_[at]] = at;
+  }
+  prefix::action next(double now) override {
+    auto action = dispatch_.next(at(now));
+    if (auto* one = std::get_if<prefix::send>(&action)) one->item = dealt_[one->item];
+    return action;
+  }
+  void first_token(std::uint32_t item, double now) override {
+    dispatch_.on_first_token(place_[item], at(now));
+  }
+  void end(std::uint32_t item, std::uint32_t cached, double /*now*/) override {
+    dispatch_.on_end(place_[item], {.ok = true, .cached = cached});
   }
   void shared() override { dispatch_.on_shared(true); }
 
  private:
+  static instant at(double now) {
+    return instant(std::chrono::duration_cast<duration>(std::chrono::duration<double>(now)));
+  }
+  prefix::plan planned_order(const token_suite& suite) {
+    std::vector<prefix::sequence> prompts;
+    for (const auto item : dealt_) prompts.push_back(suite.prompts[item]);
+    return prefix::make_plan(prompts, true, {});
+  }
+
+  std::vector<std::uint32_t> dealt_;
+  std::vector<std::uint32_t> place_;
   prefix::dispatcher dispatch_;
 };
 

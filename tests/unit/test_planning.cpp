@@ -81,12 +81,10 @@ TEST_CASE("what is asked while planning is asked again, and only what is not kno
   CHECK(*tools == run::tools_mode::native);
   CHECK(waits == std::vector<std::uint32_t>{1});
 
-  const auto read = run::read_prompts(suite, {0, 1}, {}, loop, backend, again, {});
+  const auto read = run::plan_items(suite, {0, 1}, {}, {}, loop, backend, again, {});
   REQUIRE(read);
   CHECK(read->exact);
-  REQUIRE(read->units.size() == 2);
-  CHECK(read->units[0].size() == 3);
-  CHECK(read->units[1].size() == 5);
+  CHECK(read->lengths == std::vector<std::uint32_t>{3, 5});
   CHECK(backend.asked == std::map<std::string, int>{{"tools", 2}, {"one", 2}, {"three", 2}});
 }
 
@@ -95,7 +93,7 @@ TEST_CASE("without patience planning ends with the failure") {
   const auto suite = suite_of(folder, "{\"id\":\"a\",\"prompt\":\"one\",\"target\":\"x\"}\n");
   net::loop loop;
   busy_backend backend(loop);
-  const auto read = run::read_prompts(suite, {0}, {}, loop, backend, {}, {});
+  const auto read = run::plan_items(suite, {0}, {}, {}, loop, backend, {}, {});
   REQUIRE_FALSE(read);
   CHECK(read.error().code == errc::overloaded);
   CHECK(backend.asked.at("one") == 1);

@@ -98,7 +98,7 @@ TEST_CASE("what the backend would refuse is told with its line before anything i
   CHECK(ran.error().code == errc::bad_suite);
   CHECK(ran.error().at == stage::suite);
   CHECK(ran.error().message == path + ":2: no question of b");
-  CHECK(run::read_prompts(*suite, {0}, {}, loop, to, {}, {}));
+  CHECK(run::plan_items(*suite, {0}, {}, {}, loop, to, {}, {}));
 }
 
 TEST_CASE("right, wrong and errored are three things") {
