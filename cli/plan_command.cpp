@@ -28,7 +28,7 @@ struct planned {
   prefix::prediction prediction;
   std::string tools;
   std::optional<std::uint32_t> slots;
-  std::vector<std::uint32_t> items;  ///< Positions in the suite, as they were dealt; the plan counts these.
+  std::vector<std::string> ids;  ///< As the items were dealt; the plan counts these.
 };
 
 /// Groups beyond this many are counted, not listed.
@@ -51,15 +51,15 @@ void print_json(const planned& of, const run::suite& suite) {
                                   {"prefix", std::uint64_t{group.prefix_units}},
                                   {"prompt", units[i]},
                                   {"predicted_cached", of.prediction.group_cached[i]},
-                                  {"first_item", suite.id(of.items[group.first])}});
+                                  {"first_item", of.ids[group.first]}});
   }
   json::array order;
-  for (std::uint32_t at = 0; at < of.items.size(); ++at) {
-    order.emplace_back(suite.id(of.items[of.plan.suite_order ? at : of.plan.order[at]]));
+  for (std::uint32_t at = 0; at < of.ids.size(); ++at) {
+    order.emplace_back(of.ids[of.plan.suite_order ? at : of.plan.order[at]]);
   }
   const json::value root = json::object{
       {"suite", suite.path()},
-      {"items", std::uint64_t{of.items.size()}},
+      {"items", std::uint64_t{of.ids.size()}},
       {"unit", of.plan.exact ? "tokens" : "bytes"},
       {"tools", of.tools},
       {"slots", of.slots ? json::value(std::uint64_t{*of.slots}) : json::value()},
@@ -73,11 +73,11 @@ void print_json(const planned& of, const run::suite& suite) {
   std::printf("%s\n", json::to_text(root).c_str());
 }
 
-void print_table(const planned& of, const run::suite& suite) {
+void print_table(const planned& of) {
   const auto units = group_units(of.plan);
   const char* unit = of.plan.exact ? "tokens" : "bytes";
   std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n",
-              of.items.size(), static_cast<unsigned long long>(of.plan.total_units), unit,
+              of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit,
               of.plan.invariant_units, of.tools.c_str());
   if (!of.plan.exact) {
     std::printf(
@@ -91,7 +91,7 @@ void print_table(const planned& of, const run::suite& suite) {
     std::printf("%6zu  %6u  %12u  %12llu  %12llu  %s\n", i + 1, group.items, group.prefix_units,
                 static_cast<unsigned long long>(units[i]),
                 static_cast<unsigned long long>(of.prediction.group_cached[i]),
-                printable(suite.id(of.items[group.first])).c_str());
+                printable(of.ids[group.first]).c_str());
   }
   if (shown < of.plan.groups.size()) std::printf("… and %zu more groups\n", of.plan.groups.size() - shown);
   if (of.prediction.shares > 0) {
@@ -149,11 +149,15 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   of.prediction = prefix::simulate(of.plan, cache, in_flight);
   of.tools = how.tools == run::tools_mode::text ? "text" : "native";
   of.slots = slots;
-  of.items = std::move(indices);
+  for (const auto index : indices) {
+    auto one = suite->get(index);
+    if (!one) return std::move(one).error();
+    of.ids.push_back(std::move(one->id));
+  }
   if (wanted.json) {
     print_json(of, *suite);
   } else {
-    print_table(of, *suite);
+    print_table(of);
   }
   return exit_status::done;
 }

@@ -56,7 +56,8 @@ void shared_tree::insert(std::string_view prompt) {
 }
 
 depth_first shared_tree::walk() {
-  table_ = {};
+  // Not {}, which would keep the memory.
+  table_ = std::vector<ref>();
   // Lists of children: the last goes in front first.
   std::vector<std::uint32_t> by_first(nodes_.size() - 1);
   std::iota(by_first.begin(), by_first.end(), 1U);
@@ -75,7 +76,7 @@ depth_first shared_tree::walk() {
       push(by_first.back() | node_bit);
     }
   }
-  by_first = {};
+  by_first = std::vector<std::uint32_t>();
 
   depth_first out;
   out.order.reserve(leaves_.size());
@@ -97,7 +98,7 @@ depth_first shared_tree::walk() {
     }
     at = next;
   }
-  leaves_ = {};
+  leaves_ = std::vector<leaf>();
   nodes_ = std::vector<node>(1);
   table_.assign(least_places, none);
   listed_ = 0;
