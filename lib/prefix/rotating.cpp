@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t most_in_turn = 8;
 /// A leader without a first token after this long, and four times as long as any other took, leads nobody.
 constexpr duration least_patience = std::chrono::seconds(10);
+/// Tokens: a cache of blocks may find nothing of less.
+constexpr std::uint64_t telling = 64;
 /// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none.
 constexpr std::uint32_t trial = 16;
 /// English and code, roughly.
@@ -72,7 +74,8 @@ class rotating final : public strategy {
     const running was = found->second;
     running_.erase(found);
     own_in_flight_ -= was.own;
-    if (how.ok && how.cached && was.predicted > 0) learn(was, *how.cached * units_per_token_);
+    if (how.ok && how.cached && was.counted_on >= telling * units_per_token_)
+      learn(was, *how.cached * units_per_token_);
   }
 
   [[nodiscard]] bool pays() const override { return pays_; }
@@ -87,7 +90,7 @@ class rotating final : public strategy {
     instant at{};
   };
   struct running {
-    std::uint64_t predicted = 0;
+    std::uint64_t counted_on = 0;   ///< Units that were in the cache, if it keeps what it is taken to.
     std::uint32_t own = 0;          ///< Units that were not predicted to be found.
     std::uint64_t working_set = 0;  ///< What the cache had to hold for all in turn.
     std::uint32_t cuts = 0;         ///< Of the room, before it went out.
@@ -168,7 +171,7 @@ class rotating final : public strategy {
     const auto common = counted(std::max(there, seen_.coming_near(item).units));
     send out{.item = item, .slot = std::nullopt, .predicted_cached = std::nullopt};
     if (common > 0) out.predicted_cached = reusable(common, length);
-    const running going{.predicted = out.predicted_cached.value_or(0),
+    const running going{.counted_on = cache_.shares_in_flight ? common : counted(there),
                         .own = length - static_cast<std::uint32_t>(out.predicted_cached.value_or(0)),
                         .working_set = working_set_,
                         .cuts = cuts_,
@@ -193,10 +196,10 @@ class rotating final : public strategy {
   /// for.
   void learn(const running& was, std::uint64_t found) {
     ++answers_;
-    predicted_ += was.predicted;
+    predicted_ += was.counted_on;
     found_ += found;
     if (answers_ == trial && found_ < predicted_ / 10) pays_ = false;
-    if (found >= was.predicted / 2 || was.cuts != cuts_ || cache_.entries) return;
+    if (found >= was.counted_on / 2 || was.cuts != cuts_ || cache_.entries) return;
     room_ = was.working_set / 4 * 3;
     ++cuts_;
   }

@@ -182,6 +182,13 @@ TEST_CASE("a cache that gives next to nothing ends the planning") {
   CHECK(b.predicted.size() == 60);
 }
 
+TEST_CASE("a short prefix that is not found tells nothing of the cache") {
+  bench b(families({40}, 60), {});
+  for (int i = 0; i < 30; ++i) b.through(0);
+  CHECK(b.predicted[29] == 60U);
+  CHECK(b.dispatcher.pays());
+}
+
 TEST_CASE("a backend that does not tell of its cache is planned for to the end") {
   bench b(families({40}, 400), {});
   for (int i = 0; i < 40; ++i) {
