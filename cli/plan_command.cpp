@@ -123,7 +123,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   cache.enabled = how.use_prompt_cache;
   auto in_flight = wanted.pool.max_in_flight;
   std::optional<std::uint32_t> slots;
-  const prefix::options order{.suite_order = wanted.suite_order};
+  const prefix::options order{.suite_order = wanted.suite_order, .dealt = !wanted.suite_order};
   auto made = [&]() -> result<prefix::plan> {
     if (arguments.backend.selector.empty()) return run::plan_items(*suite, indices, how, order);
     const auto note = [](const std::string& text) {

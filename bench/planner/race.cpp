@@ -64,7 +64,7 @@ class planned final : public driver {
   prefix::plan planned_order(const token_suite& suite) {
     std::vector<prefix::sequence> prompts;
     for (const auto item : dealt_) prompts.push_back(suite.prompts[item]);
-    return prefix::make_plan(prompts, true, {});
+    return prefix::make_plan(prompts, true, {.dealt = true});
   }
 
   std::vector<std::uint32_t> dealt_;

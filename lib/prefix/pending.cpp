@@ -10,15 +10,41 @@ pending::pending(const plan& order)
       next_(order.order.size()),
       waiting_(order.groups.size()),
       items_(order.order.size()) {
-  for (auto item = order.order.rbegin(); item != order.order.rend(); ++item) {
-    const auto group = order.group_of[*item];
-    auto& at = lanes_[group];
-    next_[*item] = at.head;
-    at.head = *item;
-    ++at.items;
-    at.suffix_units += suffix_of(group, *item);
-    suffix_units_ += suffix_of(group, *item);
-    waiting_.insert(group);
+  // By block, then in plan order; the last goes in front first.
+  if (order.blocks == 1) {
+    for (auto item = order.order.rbegin(); item != order.order.rend(); ++item) list(*item);
+  } else {
+    auto by_block = order.order;
+    std::ranges::stable_sort(by_block, {}, [&](auto item) { return order.block_of(item); });
+    for (auto item = by_block.rbegin(); item != by_block.rend(); ++item) list(*item);
+  }
+  if (items_ > 0) open_block();
+}
+
+void pending::list(std::uint32_t item) {
+  const auto group = plan_.group_of[item];
+  auto& at = lanes_[group];
+  next_[item] = at.head;
+  at.head = item;
+  ++at.items;
+  at.suffix_units += suffix_of(group, item);
+  suffix_units_ += suffix_of(group, item);
+}
+
+void pending::open_block() {
+  for (bool any = false; !any; ++block_) {
+    for (std::uint32_t group = 0; group < lanes_.size(); ++group) {
+      auto& at = lanes_[group];
+      std::uint32_t item = at.head;
+      while (at.in_block < at.items && plan_.block_of(item) == block_) {
+        ++at.in_block;
+        item = next_[item];
+      }
+      if (at.in_block == 0) continue;
+      at.in_block_at_first = at.in_block;
+      waiting_.insert(group);
+      any = true;
+    }
   }
 }
 
@@ -33,7 +59,9 @@ std::uint32_t pending::pop(std::uint32_t group) {
   at.suffix_units -= suffix_of(group, item);
   suffix_units_ -= suffix_of(group, item);
   --items_;
-  if (--at.items == 0) waiting_.erase(group);
+  --at.items;
+  if (--at.in_block == 0) waiting_.erase(group);
+  if (items_ > 0 && !group_from(0)) open_block();
   return item;
 }
 

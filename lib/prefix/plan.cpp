@@ -90,6 +90,7 @@ struct planner::impl {
         tree(width, step, read) {
     out.exact = of == units::tokens;
     out.suite_order = how.suite_order;
+    dealt = how.dealt;
     out.min_prefix = std::max(how.min_prefix, std::uint32_t{1});
   }
 
@@ -109,6 +110,22 @@ struct planner::impl {
     grouper(out).window(begin, base);
   }
 
+  /// See options::dealt.
+  [[nodiscard]] std::uint32_t blocks() const {
+    constexpr std::uint64_t least_items = 256;
+    constexpr std::uint64_t own_for_prefixes = 50;  // 2 %.
+    std::uint64_t prefixes = 0;
+    std::uint64_t shared = 0;
+    for (const auto& one : out.groups) {
+      prefixes += one.prefix_units;
+      shared += std::uint64_t{one.prefix_units} * one.items;
+    }
+    const auto most = (out.total_units - shared) / own_for_prefixes / std::max(prefixes, std::uint64_t{1});
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(most, 1, std::max<std::uint64_t>(out.order.size() / least_items, 1)));
+  }
+
+  bool dealt = false;
   std::uint32_t width;
   std::uint32_t step;
   std::uint32_t base = 0;  ///< Of the window: positions in the tree count from here.
@@ -141,6 +158,7 @@ plan planner::finish() {
   if (out.order.size() > 1) {
     out.invariant_units = *std::min_element(out.shared.begin() + 1, out.shared.end());
   }
+  if (impl_->dealt) out.blocks = impl_->blocks();
   return std::move(out);
 }
 

@@ -113,7 +113,7 @@ class rotating final : public strategy {
       if (!out.empty() && room && with > *room) break;
       working_set_ = with;
       last_in_turn_ = *group;
-      out.push_back({*group, static_cast<double>(pending_.items(*group)) / plan_.groups[*group].items});
+      out.push_back({*group, pending_.left(*group)});
     }
     std::ranges::stable_sort(out, std::greater<>{}, &turn::left);
     return out;

@@ -161,10 +161,10 @@ class slotted final : public strategy {
       const std::uint32_t own = slots_[s].group;
       if (slots_of(own) < 2) continue;
       std::optional<std::uint32_t> behind;
-      double most_left = left(own) + lead;
+      double most_left = pending_.left(own) + lead;
       for (const std::uint32_t group : pending_.groups()) {
-        if (left(group) <= most_left) continue;
-        most_left = left(group);
+        if (pending_.left(group) <= most_left) continue;
+        most_left = pending_.left(group);
         behind = group;
       }
       if (!behind) continue;
@@ -172,11 +172,6 @@ class slotted final : public strategy {
       if (!loses(what, s) || worth_computing(what, what.common[s])) return start(what, s);
     }
     return std::nullopt;
-  }
-
-  /// The part of a group that has not gone out.
-  double left(std::uint32_t group) const {
-    return static_cast<double>(pending_.items(group)) / plan_.groups[group].items;
   }
 
   std::uint32_t slots_of(std::uint32_t group) const {

@@ -156,8 +156,9 @@ class runner {
     summary_.concurrency = bound;
     if (pending_.empty()) return {};
     if (!how_.suite_order) deal(suite_, pending_);
-    auto made = plan_items(suite_, pending_, request_, {.suite_order = how_.suite_order}, loop_, backend_,
-                           pool::patient(how_.pool.retry, watch_.note), stop_);
+    auto made =
+        plan_items(suite_, pending_, request_, {.suite_order = how_.suite_order, .dealt = !how_.suite_order},
+                   loop_, backend_, pool::patient(how_.pool.retry, watch_.note), stop_);
     if (!made) return std::move(made).error();
     auto order = *std::move(made);
     summary_.plan_exact = order.exact;

@@ -200,6 +200,33 @@ TEST_CASE("a backend that does not tell of its cache is planned for to the end")
   CHECK(b.next() == -2);
 }
 
+TEST_CASE("a dealt suite goes out in blocks, as many as prefixes computed again leave cheap") {
+  std::vector<prefix::sequence> suite;
+  for (int i = 0; i < 600; ++i) {
+    suite.push_back(prompt({{100, i % 2 + 1}, {300, 10 + i}}));
+  }
+  // 600 * 300 own units; a fiftieth of them pays 18 times for both prefixes, but 600 items are two blocks.
+  const auto made = prefix::make_plan(suite, true, {.dealt = true});
+  CHECK(made.blocks == 2);
+  for (const prefix::cache_model& cache : {prefix::cache_model{}, prefix::cache_model{.slots = 4}}) {
+    prefix::dispatcher b(made, cache);
+    for (int sent = 0; sent < 600; ++sent) {
+      const auto what = b.next({});
+      REQUIRE(std::holds_alternative<prefix::send>(what));
+      const auto item = std::get<prefix::send>(what).item;
+      REQUIRE((item < 300) == (sent < 300));
+      b.on_first_token(item, {});
+      b.on_end(item, {});
+    }
+  }
+
+  // Prefixes of 400 before 40 units: 600 * 40 / 50 pays for 480, which is less than both.
+  suite.clear();
+  for (int i = 0; i < 600; ++i) suite.push_back(prompt({{400, i % 2 + 1}, {40, 10 + i}}));
+  CHECK(prefix::make_plan(suite, true, {.dealt = true}).blocks == 1);
+  CHECK(prefix::make_plan(suite, true, {}).blocks == 1);
+}
+
 TEST_CASE("slots apart: a group that is behind is given slots of one that has several") {
   std::vector<prefix::sequence> suite;
   add_family(suite, 1, 40, 100, 50);

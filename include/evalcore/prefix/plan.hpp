@@ -31,16 +31,26 @@ struct plan {
   std::vector<std::uint32_t> shared;    ///< By place in `order`: units in common with the one before.
   std::vector<std::uint32_t> lengths;   ///< By position in the suite: units of the prompt.
   std::vector<std::uint32_t> group_of;  ///< By position in the suite: position in `groups`.
-  std::vector<group> groups;          ///< By their first member in `order`; every request is in exactly one.
+  std::vector<group> groups;  ///< By their first member in `order`; every request is in exactly one.
+  /// The suite is sent in so many blocks of positions that follow each other, all of one before any of the
+  /// next.
+  std::uint32_t blocks = 1;
   std::uint32_t invariant_units = 0;  ///< Shared by all requests of the suite; 0 for fewer than two.
   std::uint64_t total_units = 0;      ///< Of all prompts.
 
+  /// Of an item; from 0.
+  [[nodiscard]] std::uint32_t block_of(std::uint32_t item) const noexcept {
+    return static_cast<std::uint32_t>(std::uint64_t{item} * blocks / order.size());
+  }
   /// Positions in the suite, in plan order.
   [[nodiscard]] std::vector<std::uint32_t> members(std::uint32_t group) const;
 };
 
 struct options {
-  bool suite_order = false;       ///< Keep the suite's order.
+  bool suite_order = false;  ///< Keep the suite's order.
+  /// Positions are by chance (see deal()): the suite is then sent in blocks of at least 256, each of them a
+  /// fair sample of it, as many as cost at most 2 % when every prefix is computed again in each.
+  bool dealt = false;
   std::uint32_t min_prefix = 16;  ///< Units below which sharing is not worth a group; at least 1.
 };
 
