@@ -43,7 +43,7 @@ void add_suite_options(CLI::App& command, suite_arguments& into) {
   command
       .add_option_function<std::string>(
           "--order", [&into](const std::string& order) { into.suite_order = order == "suite"; },
-          "prefix: what shares a prefix runs together; suite: as the file has it [prefix]")
+          "prefix: dealt by chance, what shares a prefix together; suite: as the file has it [prefix]")
       ->check(one_of({"prefix", "suite"}));
   command
       .add_option_function<std::string>(

@@ -30,16 +30,18 @@ struct planned {
   prefix::prediction prediction;
   std::string tools;
   std::optional<std::uint32_t> slots;
-  std::size_t items = 0;
+  std::vector<std::string> ids;  ///< As the items were dealt; the plan counts these.
   std::optional<run::planned_cost> cost;
 };
 
 /// Groups beyond this many are counted, not listed.
 constexpr std::size_t groups_shown = 20;
 
-std::uint64_t group_units(const prefix::group& group, const std::vector<prefix::sequence>& prompts) {
-  std::uint64_t units = 0;
-  for (const auto member : group.members) units += prompts[member].size();
+std::vector<std::uint64_t> group_units(const prefix::plan& plan) {
+  std::vector<std::uint64_t> units(plan.groups.size());
+  for (std::uint32_t item = 0; item < plan.lengths.size(); ++item) {
+    units[plan.group_of[item]] += plan.lengths[item];
+  }
   return units;
 }
 
@@ -73,7 +75,7 @@ void print_cost(const run::planned_cost& of) {
 
 /// The bound on the length of each item's answer.
 result<std::vector<std::optional<std::uint32_t>>> lengths_of(const run::suite& suite,
-                                                             const std::vector<std::size_t>& indices,
+                                                             const std::vector<std::uint32_t>& indices,
                                                              const run::request_options& how) {
   std::vector<std::optional<std::uint32_t>> lengths;
   lengths.reserve(indices.size());
@@ -86,21 +88,24 @@ result<std::vector<std::optional<std::uint32_t>>> lengths_of(const run::suite& s
   return lengths;
 }
 
-void print_json(const planned& of, const run::prompts& prompts, const run::suite& suite) {
+void print_json(const planned& of, const run::suite& suite) {
+  const auto units = group_units(of.plan);
   json::array groups;
   for (std::size_t i = 0; i < of.plan.groups.size(); ++i) {
     const auto& group = of.plan.groups[i];
-    groups.push_back(json::object{{"items", std::uint64_t{group.members.size()}},
+    groups.push_back(json::object{{"items", std::uint64_t{group.items}},
                                   {"prefix", std::uint64_t{group.prefix_units}},
-                                  {"prompt", group_units(group, prompts.units)},
+                                  {"prompt", units[i]},
                                   {"predicted_cached", of.prediction.group_cached[i]},
-                                  {"first_item", suite.id(group.members.front())}});
+                                  {"first_item", of.ids[group.first]}});
   }
   json::array order;
-  for (const auto item : of.plan.order) order.emplace_back(suite.id(item));
+  for (std::uint32_t at = 0; at < of.ids.size(); ++at) {
+    order.emplace_back(of.ids[of.plan.suite_order ? at : of.plan.order[at]]);
+  }
   const json::value root = json::object{
       {"suite", suite.path()},
-      {"items", std::uint64_t{of.items}},
+      {"items", std::uint64_t{of.ids.size()}},
       {"unit", of.plan.exact ? "tokens" : "bytes"},
       {"tools", of.tools},
       {"slots", of.slots ? json::value(std::uint64_t{*of.slots}) : json::value()},
@@ -115,11 +120,12 @@ void print_json(const planned& of, const run::prompts& prompts, const run::suite
   std::printf("%s\n", json::to_text(root).c_str());
 }
 
-void print_table(const planned& of, const run::prompts& prompts, const run::suite& suite) {
+void print_table(const planned& of) {
+  const auto units = group_units(of.plan);
   const char* unit = of.plan.exact ? "tokens" : "bytes";
-  std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n", of.items,
-              static_cast<unsigned long long>(of.plan.total_units), unit, of.plan.invariant_units,
-              of.tools.c_str());
+  std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n",
+              of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit,
+              of.plan.invariant_units, of.tools.c_str());
   if (!of.plan.exact) {
     std::printf(
         "counted in bytes, an estimate: name a --backend that tokenizes to count what the model sees\n");
@@ -129,10 +135,10 @@ void print_table(const planned& of, const run::prompts& prompts, const run::suit
   const auto shown = std::min(of.plan.groups.size(), groups_shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const auto& group = of.plan.groups[i];
-    std::printf("%6zu  %6zu  %12u  %12llu  %12llu  %s\n", i + 1, group.members.size(), group.prefix_units,
-                static_cast<unsigned long long>(group_units(group, prompts.units)),
+    std::printf("%6zu  %6u  %12u  %12llu  %12llu  %s\n", i + 1, group.items, group.prefix_units,
+                static_cast<unsigned long long>(units[i]),
                 static_cast<unsigned long long>(of.prediction.group_cached[i]),
-                printable(suite.id(group.members.front())).c_str());
+                printable(of.ids[group.first]).c_str());
   }
   if (shown < of.plan.groups.size()) std::printf("… and %zu more groups\n", of.plan.groups.size() - shown);
   if (of.prediction.shares > 0) {
@@ -155,9 +161,10 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   if (!prices) return prices.error();
   auto suite = run::suite::open(wanted.suite, wanted.answers);
   if (!suite) return std::move(suite).error();
-  std::vector<std::size_t> indices(std::min(suite->size(), wanted.limit.value_or(suite->size())));
+  std::vector<std::uint32_t> indices(std::min(suite->size(), wanted.limit.value_or(suite->size())));
   if (auto checked = run::check_items(*suite, indices.size()); !checked) return std::move(checked).error();
-  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  std::iota(indices.begin(), indices.end(), std::uint32_t{0});
+  if (!wanted.suite_order) run::deal(*suite, indices);
 
   net::loop loop;
   std::unique_ptr<backend::backend> backend;
@@ -167,8 +174,9 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
   auto model = arguments.backend.model;
   auto in_flight = wanted.pool.max_in_flight;
   std::optional<std::uint32_t> slots;
-  auto read = [&]() -> result<run::prompts> {
-    if (arguments.backend.selector.empty()) return run::read_prompts(*suite, indices, how);
+  const prefix::options order{.suite_order = wanted.suite_order, .dealt = !wanted.suite_order};
+  auto made = [&]() -> result<prefix::plan> {
+    if (arguments.backend.selector.empty()) return run::plan_items(*suite, indices, how, order);
     const auto note = [](const std::string& text) {
       std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
     };
@@ -183,17 +191,21 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
     slots = backend->about().slots;
     model = backend->about().model;
     if (slots) in_flight = std::min(in_flight, *slots);
-    return run::read_prompts(*suite, indices, how, loop, *backend, again, stop);
+    return run::plan_items(*suite, indices, how, order, loop, *backend, again, stop);
   }();
   backend.reset();
-  if (!read) return std::move(read).error();
+  if (!made) return std::move(made).error();
 
   planned of;
-  of.plan = prefix::make_plan(read->units, read->exact, {.suite_order = wanted.suite_order});
-  of.prediction = prefix::simulate(of.plan, read->units, cache, in_flight);
+  of.plan = *std::move(made);
+  of.prediction = prefix::simulate(of.plan, cache, in_flight);
   of.tools = how.tools == run::tools_mode::text ? "text" : "native";
   of.slots = slots;
-  of.items = indices.size();
+  for (const auto index : indices) {
+    auto one = suite->get(index);
+    if (!one) return std::move(one).error();
+    of.ids.push_back(std::move(one->id));
+  }
   if (*prices) {
     const auto price = (*prices)->find(model);
     if (!price) return price.error();
@@ -202,9 +214,9 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
     of.cost = run::cost_of(of.plan, of.prediction, *lengths, arguments.expected_output, *price);
   }
   if (wanted.json) {
-    print_json(of, *read, *suite);
+    print_json(of, *suite);
   } else {
-    print_table(of, *read, *suite);
+    print_table(of);
   }
   return exit_status::done;
 }

@@ -91,10 +91,8 @@ result<void> read_usage(const json::value& value, chat::usage& into) {
   const auto* members = value.if_object();
   if (members == nullptr) return wrong("\"usage\" must be an object");
   const std::pair<std::string_view, std::optional<std::uint64_t>*> known[] = {
-      {"prompt_tokens", &into.prompt_tokens},
-      {"cached_tokens", &into.cached_tokens},
-      {"completion_tokens", &into.completion_tokens},
-      {"reasoning_tokens", &into.reasoning_tokens},
+      {"prompt_tokens", &into.prompt_tokens},           {"cached_tokens", &into.cached_tokens},
+      {"completion_tokens", &into.completion_tokens},   {"reasoning_tokens", &into.reasoning_tokens},
       {"cache_write_tokens", &into.cache_write_tokens},
   };
   for (const auto& [key, number] : *members) {

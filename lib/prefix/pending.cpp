@@ -1,46 +1,76 @@
 #include "prefix/pending.hpp"
 
 #include <algorithm>
-#include <iterator>
 
 namespace evalcore::prefix {
 
-pending::pending(const plan& order, std::span<const sequence> prompts)
-    : prompts_(prompts),
+pending::pending(const plan& order)
+    : plan_(order),
       lanes_(order.groups.size()),
-      cursor_(order.groups.size(), 0),
-      group_suffix_(order.groups.size(), 0),
+      next_(order.order.size()),
+      waiting_(order.groups.size()),
       items_(order.order.size()) {
-  std::vector<std::uint32_t> group_of(prompts.size(), 0);
-  for (std::uint32_t g = 0; g < order.groups.size(); ++g) {
-    prefix_.push_back(std::max(order.groups[g].prefix_units, order.invariant_units));
-    for (const std::uint32_t item : order.groups[g].members) group_of[item] = g;
+  // By block, then in plan order; the last goes in front first.
+  if (order.blocks == 1) {
+    for (auto item = order.order.rbegin(); item != order.order.rend(); ++item) list(*item);
+  } else {
+    auto by_block = order.order;
+    std::ranges::stable_sort(by_block, {}, [&](auto item) { return order.block_of(item); });
+    for (auto item = by_block.rbegin(); item != by_block.rend(); ++item) list(*item);
   }
-  for (const std::uint32_t item : order.order) {
-    const std::uint32_t g = group_of[item];
-    lanes_[g].push_back(item);
-    group_suffix_[g] += suffix_of(g, item);
-    suffix_units_ += suffix_of(g, item);
-    waiting_.insert(g);
+  if (items_ > 0) open_block();
+}
+
+void pending::list(std::uint32_t item) {
+  const auto group = plan_.group_of[item];
+  auto& at = lanes_[group];
+  next_[item] = at.head;
+  at.head = item;
+  ++at.items;
+  at.suffix_units += suffix_of(group, item);
+  suffix_units_ += suffix_of(group, item);
+}
+
+void pending::open_block() {
+  for (bool any = false; !any; ++block_) {
+    for (std::uint32_t group = 0; group < lanes_.size(); ++group) {
+      auto& at = lanes_[group];
+      std::uint32_t item = at.head;
+      while (at.in_block < at.items && plan_.block_of(item) == block_) {
+        ++at.in_block;
+        item = next_[item];
+      }
+      if (at.in_block == 0) continue;
+      at.in_block_at_first = at.in_block;
+      waiting_.insert(group);
+      any = true;
+    }
   }
 }
 
-std::uint64_t pending::suffix_of(std::uint32_t group, std::uint32_t item) const {
-  return prompts_[item].size() - prefix_[group];
+std::uint32_t pending::suffix_of(std::uint32_t group, std::uint32_t item) const {
+  return plan_.lengths[item] - std::max(plan_.groups[group].prefix_units, plan_.invariant_units);
 }
 
 std::uint32_t pending::pop(std::uint32_t group) {
-  const std::uint32_t item = lanes_[group][cursor_[group]++];
-  group_suffix_[group] -= suffix_of(group, item);
+  auto& at = lanes_[group];
+  const std::uint32_t item = at.head;
+  at.head = next_[item];
+  at.suffix_units -= suffix_of(group, item);
   suffix_units_ -= suffix_of(group, item);
   --items_;
-  if (!has(group)) waiting_.erase(group);
+  --at.items;
+  if (--at.in_block == 0) waiting_.erase(group);
+  if (items_ > 0 && !group_from(0)) open_block();
   return item;
 }
 
 std::vector<std::uint32_t> pending::groups() const {
-  const auto count = static_cast<std::ptrdiff_t>(std::min(look_ahead, waiting_.size()));
-  return {waiting_.begin(), std::next(waiting_.begin(), count)};
+  std::vector<std::uint32_t> out;
+  for (auto group = group_from(0); group && out.size() < look_ahead; group = group_from(*group + 1)) {
+    out.push_back(*group);
+  }
+  return out;
 }
 
 }  // namespace evalcore::prefix

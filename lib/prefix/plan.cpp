@@ -2,92 +2,184 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <random>
+#include <utility>
 
-#include <evalcore/prefix/radix_tree.hpp>
-
-#include "prefix/depth_first.hpp"
 #include "prefix/gain.hpp"
+#include "prefix/shared_tree.hpp"
 
 namespace evalcore::prefix {
 namespace {
 
-/// Cuts the depth-first order into groups. Members are places in that order, not in the suite.
+/// Cuts the depth-first order into groups, window by window.
 class grouper {
  public:
-  grouper(std::span<const std::uint32_t> shared, std::uint32_t min_prefix)
-      : shared_(shared), min_prefix_(min_prefix) {}
+  explicit grouper(plan& into) : plan_(into) {}
 
-  std::vector<group> run() {
-    if (!shared_.empty()) split(0, shared_.size());
-    std::ranges::sort(groups_, {}, [](const group& one) { return one.members.front(); });
-    return std::move(groups_);
+  void window(std::size_t begin, std::size_t end) {
+    first_ = plan_.groups.size();
+    split(begin, end);
+    // Made from the innermost outwards; told by their first member.
+    std::vector<std::uint32_t> number(plan_.groups.size() - first_);
+    std::vector<group> sorted;
+    for (std::size_t at = begin; at < end; ++at) {
+      auto& of = plan_.group_of[plan_.order[at]];
+      auto& told = number[of - first_];
+      if (told == 0) {
+        sorted.push_back(plan_.groups[of]);
+        sorted.back().first = plan_.order[at];
+        told = static_cast<std::uint32_t>(sorted.size());
+      }
+      of = static_cast<std::uint32_t>(first_) + told - 1;
+    }
+    std::ranges::copy(sorted, plan_.groups.begin() + static_cast<std::ptrdiff_t>(first_));
   }
 
  private:
-  std::uint32_t common(std::size_t first, std::size_t last) const {
-    return last - first < 2 ? 0 : *std::min_element(&shared_[first] + 1, &shared_[last - 1] + 1);
+  [[nodiscard]] std::uint32_t common(std::size_t first, std::size_t last) const {
+    return last - first < 2 ? 0 : *std::min_element(&plan_.shared[first] + 1, &plan_.shared[last - 1] + 1);
   }
 
   // Each level makes the prefix longer by a quarter, which bounds the depth.
   void split(std::size_t first, std::size_t last) {  // NOLINT(misc-no-recursion)
     const std::uint32_t around = common(first, last);
-    const std::uint32_t notable = around + notable_step(around, min_prefix_);
-    group rest;
+    const std::uint32_t notable = around + notable_step(around, plan_.min_prefix);
+    group rest{.prefix_units = 0xFFFF'FFFFU};
+    std::vector<std::uint32_t> members;
     for (std::size_t begin = first; begin < last;) {
       std::size_t end = begin + 1;
-      while (end < last && shared_[end] >= notable) ++end;
+      while (end < last && plan_.shared[end] >= notable) ++end;
       if (end - begin > 1) {
         split(begin, end);
       } else {
-        rest.members.push_back(static_cast<std::uint32_t>(begin));
+        members.push_back(static_cast<std::uint32_t>(begin));
       }
       begin = end;
     }
-    if (rest.members.empty()) return;
-    rest.prefix_units = common(rest.members.front(), std::size_t{rest.members.back()} + 1);
-    groups_.push_back(std::move(rest));
+    if (members.empty()) return;
+    rest.items = static_cast<std::uint32_t>(members.size());
+    rest.prefix_units = common(members.front(), std::size_t{members.back()} + 1);
+    for (const auto at : members) {
+      plan_.group_of[plan_.order[at]] = static_cast<std::uint32_t>(plan_.groups.size());
+    }
+    plan_.groups.push_back(rest);
   }
 
-  std::span<const std::uint32_t> shared_;
-  std::uint32_t min_prefix_;
-  std::vector<group> groups_;
+  plan& plan_;
+  std::size_t first_ = 0;
 };
 
 }  // namespace
 
-depth_first walk_depth_first(std::span<const sequence> prompts) {
-  radix_tree<unit> tree;
-  for (std::uint32_t item = 0; item < prompts.size(); ++item) tree.insert(item, prompts[item]);
-  depth_first walked;
-  walked.order.reserve(prompts.size());
-  walked.shared.reserve(prompts.size());
-  tree.walk([&](std::uint32_t item, std::uint32_t shared) {
-    walked.order.push_back(item);
-    walked.shared.push_back(shared);
-  });
-  return walked;
+std::vector<std::uint32_t> plan::members(std::uint32_t group) const {
+  std::vector<std::uint32_t> out;
+  for (const auto item : order) {
+    if (group_of[item] == group) out.push_back(item);
+  }
+  return out;
+}
+
+struct planner::impl {
+  static constexpr std::uint32_t step_of_bytes = 32;
+
+  impl(units of, const options& how, prompt_reader again)
+      : width(of == units::tokens ? sizeof(unit) : 1),
+        step(of == units::tokens ? 1 : step_of_bytes),
+        read([this, reader = std::move(again)](std::uint32_t at) { return reader(base + at); }),
+        tree(width, step, read) {
+    out.exact = of == units::tokens;
+    out.suite_order = how.suite_order;
+    dealt = how.dealt;
+    out.min_prefix = std::max(how.min_prefix, std::uint32_t{1});
+  }
+
+  void close_window() {
+    const auto begin = out.order.size();
+    auto walked = tree.walk();
+    for (auto& item : walked.order) item += base;
+    if (begin == 0) {
+      out.order = std::move(walked.order);
+      out.shared = std::move(walked.shared);
+    } else {
+      out.order.insert(out.order.end(), walked.order.begin(), walked.order.end());
+      out.shared.insert(out.shared.end(), walked.shared.begin(), walked.shared.end());
+    }
+    base = static_cast<std::uint32_t>(out.order.size());
+    out.group_of.resize(base);
+    grouper(out).window(begin, base);
+  }
+
+  /// See options::dealt.
+  [[nodiscard]] std::uint32_t blocks() const {
+    constexpr std::uint64_t least_items = 256;
+    constexpr std::uint64_t own_for_prefixes = 50;  // 2 %.
+    std::uint64_t prefixes = 0;
+    std::uint64_t shared = 0;
+    for (const auto& one : out.groups) {
+      prefixes += one.prefix_units;
+      shared += std::uint64_t{one.prefix_units} * one.items;
+    }
+    const auto most = (out.total_units - shared) / own_for_prefixes / std::max(prefixes, std::uint64_t{1});
+    return static_cast<std::uint32_t>(
+        std::clamp<std::uint64_t>(most, 1, std::max<std::uint64_t>(out.order.size() / least_items, 1)));
+  }
+
+  bool dealt = false;
+  std::uint32_t width;
+  std::uint32_t step;
+  std::uint32_t base = 0;  ///< Of the window: positions in the tree count from here.
+  prompt_reader read;
+  shared_tree tree;
+  plan out;
+};
+
+planner::planner(units of, const options& how, prompt_reader again)
+    : impl_(std::make_unique<impl>(of, how, std::move(again))) {}
+planner::~planner() = default;
+planner::planner(planner&&) noexcept = default;
+planner& planner::operator=(planner&&) noexcept = default;
+
+void planner::add(std::string_view prompt) {
+  auto& out = impl_->out;
+  const auto length = static_cast<std::uint32_t>(prompt.size() / impl_->width);
+  impl_->tree.insert(prompt);
+  out.lengths.push_back(length);
+  out.total_units += length;
+}
+
+void planner::cut() {
+  if (impl_->out.lengths.size() > impl_->base) impl_->close_window();
+}
+
+plan planner::finish() {
+  cut();
+  auto& out = impl_->out;
+  if (out.order.size() > 1) {
+    out.invariant_units = *std::min_element(out.shared.begin() + 1, out.shared.end());
+  }
+  if (impl_->dealt) out.blocks = impl_->blocks();
+  return std::move(out);
 }
 
 plan make_plan(std::span<const sequence> prompts, bool exact, const options& how) {
-  auto walked = walk_depth_first(prompts);
-  plan out;
+  const auto bytes = [&](std::uint32_t at) {
+    return std::string_view(reinterpret_cast<const char*>(prompts[at].data()),
+                            prompts[at].size() * sizeof(unit));
+  };
+  planner making(planner::units::tokens, how, bytes);
+  for (std::uint32_t at = 0; at < prompts.size(); ++at) making.add(bytes(at));
+  auto out = making.finish();
   out.exact = exact;
-  out.suite_order = how.suite_order;
-  out.min_prefix = std::max(how.min_prefix, std::uint32_t{1});
-  for (const auto& prompt : prompts) out.total_units += prompt.size();
-  if (prompts.size() > 1) {
-    out.invariant_units = *std::min_element(walked.shared.begin() + 1, walked.shared.end());
-  }
-  out.groups = grouper(walked.shared, out.min_prefix).run();
-  for (auto& one : out.groups) {
-    for (auto& member : one.members) member = walked.order[member];
-    if (how.suite_order) std::ranges::sort(one.members);
-  }
-  if (how.suite_order) {
-    std::ranges::sort(out.groups, {}, [](const group& one) { return one.members.front(); });
-    std::ranges::sort(walked.order);
-  }
-  out.order = std::move(walked.order);
+  return out;
+}
+
+std::vector<std::uint32_t> deal(std::uint32_t count, std::uint64_t seed) {
+  std::vector<std::uint32_t> out(count);
+  std::iota(out.begin(), out.end(), 0U);
+  std::mt19937_64 random(seed);
+  // Not std::shuffle, which differs between libraries.
+  for (std::uint32_t left = count; left > 1; --left) std::swap(out[left - 1], out[random() % left]);
   return out;
 }
 

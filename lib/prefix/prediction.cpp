@@ -5,21 +5,20 @@
 
 namespace evalcore::prefix {
 
-prediction simulate(const plan& order, std::span<const sequence> prompts, cache_model cache,
-                    std::uint32_t in_flight) {
+prediction simulate(const plan& order, cache_model cache, std::uint32_t in_flight) {
   const std::size_t bound = std::max(in_flight, std::uint32_t{1});
   if (cache.slots) cache.slots = std::min(*cache.slots, static_cast<std::uint32_t>(bound));
   prediction out;
-  out.cached.resize(prompts.size());
-  dispatcher machine(order, prompts, cache);
+  out.cached.resize(order.order.size());
+  dispatcher machine(order, cache);
   std::deque<std::uint32_t> running;
   const auto end_first = [&] {
-    machine.on_end(running.front(), true);
+    machine.on_end(running.front(), {});
     running.pop_front();
   };
   while (true) {
     if (running.size() == bound) end_first();
-    const action what = machine.next();
+    const action what = machine.next({});
     if (std::holds_alternative<finished>(what)) break;
     if (const auto* go = std::get_if<send>(&what)) {
       out.cached[go->item] = go->predicted_cached;
@@ -31,11 +30,10 @@ prediction simulate(const plan& order, std::span<const sequence> prompts, cache_
       end_first();
     }
   }
-  for (const group& one : order.groups) {
-    std::uint64_t sum = 0;
-    for (const std::uint32_t item : one.members) sum += out.cached[item].value_or(0);
-    out.group_cached.push_back(sum);
-    out.total_cached += sum;
+  out.group_cached.resize(order.groups.size());
+  for (std::uint32_t item = 0; item < out.cached.size(); ++item) {
+    out.group_cached[order.group_of[item]] += out.cached[item].value_or(0);
+    out.total_cached += out.cached[item].value_or(0);
   }
   return out;
 }

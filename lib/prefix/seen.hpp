@@ -1,37 +1,40 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
-#include <span>
-#include <vector>
+#include <optional>
 
-#include <evalcore/prefix/plan.hpp>
+#include "prefix/common_units.hpp"
+#include "prefix/number_set.hpp"
 
 namespace evalcore::prefix {
 
 /// What a backend with one common cache holds, or will: the prompts of the requests sent so far.
 class seen {
  public:
-  seen(const plan& order, std::span<const sequence> prompts);
+  explicit seen(const plan& order)
+      : plan_(order), common_(order), computed_(order.order.size()), coming_(order.order.size()) {}
 
-  void sent(std::uint32_t item) { coming_.insert(rank_[item]); }
+  void sent(std::uint32_t item) { coming_.insert(common_.rank(item)); }
   void computed(std::uint32_t item);
   void failed(std::uint32_t item);
 
-  /// The most that a prompt has in common with one that was computed, or is being computed.
-  [[nodiscard]] std::uint32_t computed_prefix(std::uint32_t item) const { return best(computed_, item); }
-  [[nodiscard]] std::uint32_t coming_prefix(std::uint32_t item) const { return best(coming_, item); }
-  [[nodiscard]] std::uint32_t prefix(std::uint32_t item) const;
+  /// A prompt that has the most in common with the one asked for.
+  struct nearest {
+    std::uint32_t units = 0;
+    std::uint32_t item = 0;  ///< Whose it is; only meaningful where `units` is not 0.
+  };
+  /// Of those that were computed, or are being computed.
+  [[nodiscard]] nearest computed_near(std::uint32_t item) const { return near(computed_, item); }
+  [[nodiscard]] nearest coming_near(std::uint32_t item) const { return near(coming_, item); }
 
  private:
-  [[nodiscard]] std::uint32_t best(const std::set<std::uint32_t>& among, std::uint32_t item) const;
+  [[nodiscard]] nearest near(const number_set& among, std::uint32_t item) const;
 
-  std::span<const sequence> prompts_;
-  // In a depth-first order nothing has more in common with a prompt than its nearest neighbours.
-  std::vector<std::uint32_t> by_rank_;
-  std::vector<std::uint32_t> rank_;
-  std::set<std::uint32_t> computed_;
-  std::set<std::uint32_t> coming_;
+  const plan& plan_;
+  common_units common_;
+  // By rank: in a depth-first order nothing has more in common with a prompt than its nearest neighbours.
+  number_set computed_;
+  number_set coming_;
 };
 
 }  // namespace evalcore::prefix

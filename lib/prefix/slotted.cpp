@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "prefix/common_units.hpp"
 #include "prefix/gain.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/strategy.hpp"
@@ -8,20 +9,22 @@
 namespace evalcore::prefix {
 namespace {
 
+/// How much further a group must be than another, as parts of both, to give it a slot.
+constexpr double lead = 0.1;
+
 /// A cache for each slot. The rules are dispatcher's; the order in which they are tried matters: a slot
 /// that has nothing to go on with takes what costs nothing, else is given a copy before the slot that could
 /// be copied is busy again, and only then do the others go on.
 class slotted final : public strategy {
  public:
-  slotted(const plan& order, std::span<const sequence> prompts, cache_model cache)
-      : prompts_(prompts),
-        pending_(order, prompts),
+  slotted(const plan& order, cache_model cache)
+      : plan_(order),
+        common_(order),
+        pending_(order),
         slots_(std::max(*cache.slots, std::uint32_t{1})),
-        min_prefix_(order.min_prefix),
-        invariant_(order.invariant_units),
         can_share_(cache.can_share) {}
 
-  action next() override {
+  action next(instant /*now*/) override {
     if (pending_.empty()) return finished{};
     if (sharing_) return hold{};
 
@@ -42,6 +45,7 @@ class slotted final : public strategy {
     if (can_share_) {
       if (auto found = copy(offers, seekers, settled)) return *std::move(found);
     }
+    if (auto found = catch_up(settled)) return *std::move(found);
     if (!settled.empty()) return start(look(slots_[settled.front()].group), settled.front());
     if (!can_share_) {
       if (auto found = computing_again(offers, seekers)) return *std::move(found);
@@ -49,13 +53,13 @@ class slotted final : public strategy {
     return hold{};
   }
 
-  void on_first_token(std::uint32_t /*item*/) override {}
+  void on_first_token(std::uint32_t /*item*/, instant /*now*/) override {}
 
-  void on_end(std::uint32_t item, bool ok) override {
+  void on_end(std::uint32_t item, const ending& how) override {
     for (slot& one : slots_) {
       if (!one.busy || one.held != item) continue;
       one.busy = false;
-      if (!ok) one = {.held = std::nullopt, .unknown = true};
+      if (!how.ok) one = {.held = std::nullopt, .unknown = true};
     }
   }
 
@@ -85,23 +89,21 @@ class slotted final : public strategy {
   };
 
   offer look(std::uint32_t group) const {
-    const sequence& prompt = prompts_[pending_.head(group)];
-    offer out{.group = group, .length = static_cast<std::uint32_t>(prompt.size()), .common = {}};
-    for (const slot& one : slots_) {
-      out.common.push_back(one.held ? common_prefix(prompt, prompts_[*one.held]) : 0);
-    }
+    const std::uint32_t item = pending_.head(group);
+    offer out{.group = group, .length = plan_.lengths[item], .common = {}};
+    for (const slot& one : slots_) out.common.push_back(one.held ? common_.of(item, *one.held) : 0);
     out.best = *std::ranges::max_element(out.common);
     return out;
   }
 
   bool loses(const offer& what, std::uint32_t s) const {
-    return worth_waiting(what.common[s], what.best, what.length, min_prefix_);
+    return worth_waiting(what.common[s], what.best, what.length, plan_.min_prefix);
   }
 
   action start(const offer& what, std::uint32_t s) {
     const std::uint32_t item = pending_.pop(what.group);
     send out{.item = item, .slot = s, .predicted_cached = std::nullopt};
-    if (!slots_[s].unknown) out.predicted_cached = reusable(what.common[s], prompts_[item]);
+    if (!slots_[s].unknown) out.predicted_cached = reusable(what.common[s], plan_.lengths[item]);
     slots_[s] = {.held = item, .group = what.group, .busy = true};
     return out;
   }
@@ -137,36 +139,67 @@ class slotted final : public strategy {
 
   std::optional<action> computing_again(std::span<const offer> offers,
                                         std::span<const std::uint32_t> seekers) {
+    const offer* found = nullptr;
+    std::uint32_t to = 0;
+    double most_work = 0;
     for (const offer& what : offers) {
       const auto most =
           std::ranges::max_element(seekers, {}, [&](std::uint32_t s) { return what.common[s]; });
-      if (pays(what, what.common[*most])) return start(what, *most);
+      const double work = pending_.items(what.group) / (1.0 + slots_of(what.group));
+      if (work <= most_work || !worth_computing(what, what.common[*most])) continue;
+      most_work = work;
+      found = &what;
+      to = *most;
+    }
+    if (found == nullptr) return std::nullopt;
+    return start(*found, to);
+  }
+
+  /// A group that has several slots and is well ahead gives one to the group that is furthest behind.
+  std::optional<action> catch_up(std::span<const std::uint32_t> settled) {
+    for (const std::uint32_t s : settled) {
+      const std::uint32_t own = slots_[s].group;
+      if (slots_of(own) < 2) continue;
+      std::optional<std::uint32_t> behind;
+      double most_left = pending_.left(own) + lead;
+      for (const std::uint32_t group : pending_.groups()) {
+        if (pending_.left(group) <= most_left) continue;
+        most_left = pending_.left(group);
+        behind = group;
+      }
+      if (!behind) continue;
+      const offer what = look(*behind);
+      if (!loses(what, s) || worth_computing(what, what.common[s])) return start(what, s);
     }
     return std::nullopt;
   }
 
-  bool pays(const offer& what, std::uint32_t held) const {
+  std::uint32_t slots_of(std::uint32_t group) const {
+    return static_cast<std::uint32_t>(
+        std::ranges::count_if(slots_, [&](const slot& one) { return one.held && one.group == group; }));
+  }
+
+  bool worth_computing(const offer& what, std::uint32_t held) const {
     // A slot that lacks even what the whole suite shares buys its part of the whole suite.
-    const bool whole_suite = held < invariant_;
+    const bool whole_suite = held < plan_.invariant_units;
     const auto rivals = std::ranges::count_if(
         slots_, [&](const slot& one) { return one.held && (whole_suite || one.group == what.group); });
     const std::uint64_t work = whole_suite ? pending_.suffix_units() : pending_.suffix_units(what.group);
     return std::uint64_t{what.best - held} * (static_cast<std::uint64_t>(rivals) + 1) <= work;
   }
 
-  std::span<const sequence> prompts_;
+  const plan& plan_;
+  common_units common_;
   pending pending_;
   std::vector<slot> slots_;
-  std::uint32_t min_prefix_;
-  std::uint32_t invariant_;
   bool can_share_;
   std::optional<share> sharing_;
 };
 
 }  // namespace
 
-std::unique_ptr<strategy> make_slotted(plan order, std::span<const sequence> prompts, cache_model cache) {
-  return std::make_unique<slotted>(order, prompts, cache);
+std::unique_ptr<strategy> make_slotted(const plan& order, cache_model cache) {
+  return std::make_unique<slotted>(order, cache);
 }
 
 }  // namespace evalcore::prefix

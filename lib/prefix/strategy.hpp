@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <span>
+#include <optional>
+#include <string>
 
 #include <evalcore/prefix/dispatch.hpp>
 
@@ -13,21 +14,21 @@ namespace evalcore::prefix {
 class strategy {
  public:
   virtual ~strategy() = default;
-  virtual action next() = 0;
-  virtual void on_first_token(std::uint32_t item) = 0;
-  virtual void on_end(std::uint32_t item, bool ok) = 0;
-  virtual void on_shared(bool ok) = 0;
+  virtual action next(instant now) = 0;
+  virtual void on_first_token(std::uint32_t item, instant now) = 0;
+  virtual void on_end(std::uint32_t item, const ending& how) = 0;
+  virtual void on_shared(bool /*ok*/) {}
+  [[nodiscard]] virtual bool pays() const { return true; }
 };
 
-[[nodiscard]] std::unique_ptr<strategy> make_in_order(plan order, std::span<const sequence> prompts,
-                                                      cache_model cache);
-[[nodiscard]] std::unique_ptr<strategy> make_slotted(plan order, std::span<const sequence> prompts,
-                                                     cache_model cache);
-[[nodiscard]] std::unique_ptr<strategy> make_leader_first(plan order, std::span<const sequence> prompts);
+// The plan must outlive the strategy.
+[[nodiscard]] std::unique_ptr<strategy> make_in_order(const plan& order, cache_model cache);
+[[nodiscard]] std::unique_ptr<strategy> make_slotted(const plan& order, cache_model cache);
+[[nodiscard]] std::unique_ptr<strategy> make_rotating(const plan& order, cache_model cache);
 
 /// A backend always computes the last unit of a prompt, to have something to sample from.
-[[nodiscard]] inline std::uint64_t reusable(std::uint32_t common, const sequence& prompt) noexcept {
-  return prompt.empty() ? 0 : std::min<std::uint64_t>(common, prompt.size() - 1);
+[[nodiscard]] inline std::uint64_t reusable(std::uint32_t common, std::uint32_t length) noexcept {
+  return length == 0 ? 0 : std::min(common, length - 1);
 }
 
 }  // namespace evalcore::prefix

@@ -1,9 +1,12 @@
 #pragma once
 
-#include <cstddef>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -11,13 +14,12 @@
 #include <evalcore/pool/source.hpp>
 #include <evalcore/prefix/dispatch.hpp>
 #include <evalcore/prefix/plan.hpp>
-#include <evalcore/run/planning.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/run/suite.hpp>
 
 namespace evalcore::run {
 
-/// What was decided when an item went out. Written on the loop before its `started` event, read after it.
+/// What was decided when an item went out.
 struct dispatched {
   std::optional<std::uint32_t> slot;
   std::optional<std::uint64_t> predicted_cached;
@@ -26,21 +28,14 @@ struct dispatched {
 /// Hands the planner's choices to the pool: an item's body is read again when it goes out.
 class planned_source final : public pool::source {
  public:
-  /// `from`, `pending`, `how` and `prompts` must outlive it.
-  planned_source(const suite& from, const std::vector<std::size_t>& pending, const request_options& how,
-                 prefix::plan order, const prompts& prompts, prefix::cache_model cache,
-                 std::optional<std::uint64_t> context)
-      : from_(from),
-        pending_(pending),
-        how_(how),
-        prompts_(prompts),
-        context_(context),
-        group_of_(pending.size()),
-        sent_(pending.size()),
-        dispatch_(numbered(std::move(order)), prompts.units, cache) {}
+  /// `from`, `pending` and `how` must outlive it.
+  planned_source(const suite& from, const std::vector<std::uint32_t>& pending, const request_options& how,
+                 prefix::plan order, prefix::cache_model cache, std::optional<std::uint64_t> context)
+      : from_(from), pending_(pending), how_(how), context_(context), dispatch_(std::move(order), cache) {}
 
   pool::pull next() override {
-    auto action = dispatch_.next();
+    auto action = dispatch_.next(std::chrono::steady_clock::now());
+    pays_ = dispatch_.pays();
     if (failure_) return pool::exhausted{};
     if (const auto* one = std::get_if<prefix::send>(&action)) {
       if (too_long(one->item)) return refuse(one->item);
@@ -51,40 +46,43 @@ class planned_source final : public pool::source {
     if (std::holds_alternative<prefix::hold>(action)) return pool::hold{};
     return pool::exhausted{};
   }
-  void on_first_token(pool::item_id id) override { dispatch_.on_first_token(static_cast<std::uint32_t>(id)); }
+  void on_first_token(pool::item_id id) override {
+    dispatch_.on_first_token(static_cast<std::uint32_t>(id), std::chrono::steady_clock::now());
+  }
   void on_end(pool::item_id id, const result<chat::reply>& outcome) override {
-    dispatch_.on_end(static_cast<std::uint32_t>(id), outcome.has_value());
+    prefix::ending how{.ok = outcome.has_value()};
+    if (outcome) how.cached = outcome->usage.cached_tokens;
+    dispatch_.on_end(static_cast<std::uint32_t>(id), how);
   }
   void on_shared(const result<void>& outcome) override { dispatch_.on_shared(outcome.has_value()); }
 
   /// The file changed since it was checked: nothing more goes out. To be read once the pool has drained.
   [[nodiscard]] const std::optional<error>& failure() const { return failure_; }
-  [[nodiscard]] const dispatched& sent(pool::item_id id) const { return sent_[id]; }
+  /// What was decided for an item that went out; once. Any thread.
+  [[nodiscard]] dispatched take_sent(pool::item_id id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = sent_.extract(id);
+    return found ? found.mapped() : dispatched{};
+  }
+  /// Whether the planner still holds and orders; false for good once the backend's cache gave too little. Any
+  /// thread.
+  [[nodiscard]] bool pays() const { return pays_; }
 
  private:
-  /// Numbers the groups from 1, for endpoint affinity.
-  prefix::plan numbered(prefix::plan order) {
-    std::uint32_t number = 0;
-    for (const auto& group : order.groups) {
-      ++number;
-      for (const std::uint32_t item : group.members) group_of_[item] = number;
-    }
-    return order;
-  }
-
+  [[nodiscard]] std::uint32_t length(std::uint32_t item) const { return dispatch_.order().lengths[item]; }
+  [[nodiscard]] bool exact() const { return dispatch_.order().exact; }
   [[nodiscard]] std::uint64_t prompt_tokens(std::uint32_t item) const {
     constexpr std::uint64_t bytes_per_token = 4;  // Roughly, in English and code.
-    const std::uint64_t units = prompts_.units[item].size();
-    return prompts_.exact ? units : units / bytes_per_token;
+    return exact() ? length(item) : length(item) / bytes_per_token;
   }
   /// Only counted tokens prove it.
   [[nodiscard]] bool too_long(std::uint32_t item) const {
-    return prompts_.exact && context_ && prompts_.units[item].size() >= *context_;
+    return exact() && context_ && length(item) >= *context_;
   }
   pool::pull refuse(std::uint32_t item) {
-    dispatch_.on_end(item, false);
+    dispatch_.on_end(item, {.ok = false});
     return pool::refused{item, fail(errc::context_overflow, stage::send,
-                                    "its prompt of " + std::to_string(prompts_.units[item].size()) +
+                                    "its prompt of " + std::to_string(length(item)) +
                                         " tokens leaves no room in the backend's context of " +
                                         std::to_string(*context_) + " tokens; it was not sent")};
   }
@@ -96,22 +94,24 @@ class planned_source final : public pool::source {
       failure_ = std::move(request).error();
       return pool::exhausted{};
     }
-    const bool exact = prompts_.exact;
-    pool::work work{one.item, *std::move(request), group_of_[one.item], prompt_tokens(one.item)};
+    // Groups count from 1 for endpoint affinity.
+    const std::uint64_t group = std::uint64_t{dispatch_.order().group_of[one.item]} + 1;
+    pool::work work{one.item, *std::move(request), group, prompt_tokens(one.item)};
     work.request.hints.slot = one.slot;
-    sent_[one.item] = {one.slot, exact ? one.predicted_cached : std::nullopt};
+    const std::lock_guard lock(mutex_);
+    sent_.insert_or_assign(one.item, dispatched{one.slot, exact() ? one.predicted_cached : std::nullopt});
     return work;
   }
 
   const suite& from_;
-  const std::vector<std::size_t>& pending_;
+  const std::vector<std::uint32_t>& pending_;
   const request_options& how_;
-  const prompts& prompts_;
   std::optional<std::uint64_t> context_;  ///< Tokens, of one request.
-  std::vector<std::uint32_t> group_of_;
-  std::vector<dispatched> sent_;
-  prefix::dispatcher dispatch_;  ///< After group_of_, which making it fills.
+  prefix::dispatcher dispatch_;
   std::optional<error> failure_;
+  std::atomic<bool> pays_ = true;
+  std::mutex mutex_;
+  std::unordered_map<pool::item_id, dispatched> sent_;  ///< Until they are taken.
 };
 
 }  // namespace evalcore::run

@@ -4,15 +4,25 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
+
+#include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::run {
 namespace {
 
 /// Requests for tokens that are out at one time: enough to hide a round trip, few enough for any server.
 constexpr std::size_t tokenize_window = 8;
+/// Items whose tokens are asked for before they are planned.
+constexpr std::size_t items_tokenized_together = 1024;
+/// Bounds what planning takes beside its result.
+constexpr std::uint32_t items_planned_together = 1'000'000;
+constexpr std::size_t tokens_planned_together = 4'000'000;
 
-prefix::sequence as_bytes(const chat::request& request) {
+std::string as_bytes(const chat::request& request) {
   std::string text;
   for (const auto& tool : request.tools) {
     text += '\x1d' + tool.name + '\x1f' + tool.description + '\x1f' + tool.parameters;
@@ -24,10 +34,7 @@ prefix::sequence as_bytes(const chat::request& request) {
     for (const auto& call : turn.calls) text += '\x1c' + call.name + '\x1f' + call.arguments;
     for (const auto& url : turn.image_urls) text += '\x1b' + url;
   }
-  prefix::sequence units;
-  units.reserve(text.size());
-  for (const char c : text) units.push_back(static_cast<unsigned char>(c));
-  return units;
+  return text;
 }
 
 /// `to`: who would refuse it; null: nobody.
@@ -44,16 +51,62 @@ result<chat::request> request_of(const suite& from, std::size_t index, const req
   return request;
 }
 
-result<prompts> read_as_bytes(const suite& from, const std::vector<std::size_t>& indices,
-                              const request_options& how, const backend::backend* to) {
-  prompts read;
-  read.units.reserve(indices.size());
-  for (const auto index : indices) {
-    auto request = request_of(from, index, how, to);
+/// Prompts as bytes, read again when they are asked for; those that were asked for last are at hand.
+class byte_prompts {
+ public:
+  byte_prompts(const suite& from, const std::vector<std::uint32_t>& indices, const request_options& how,
+               const backend::backend* to)
+      : from_(from), indices_(indices), how_(how), to_(to) {}
+
+  result<std::string> read(std::uint32_t at) const {
+    auto request = request_of(from_, indices_[at], how_, to_);
     if (!request) return std::move(request).error();
-    read.units.push_back(as_bytes(*request));
+    return as_bytes(*request);
   }
-  return read;
+  /// Empty where it can no longer be read.
+  std::string_view again(std::uint32_t at) {
+    if (const auto found = held_.find(at); found != held_.end()) return found->second;
+    auto text = read(at);
+    if (!text) {
+      if (!failure_) failure_ = std::move(text).error();
+      return {};
+    }
+    if (held_bytes_ + text->size() > at_hand) {
+      held_.clear();
+      held_bytes_ = 0;
+    }
+    held_bytes_ += text->size();
+    return held_.insert_or_assign(at, *std::move(text)).first->second;
+  }
+  [[nodiscard]] const std::optional<error>& failure() const { return failure_; }
+
+ private:
+  static constexpr std::size_t at_hand = std::size_t{4} << 20U;
+
+  const suite& from_;
+  const std::vector<std::uint32_t>& indices_;
+  const request_options& how_;
+  const backend::backend* to_;
+  std::unordered_map<std::uint32_t, std::string> held_;
+  std::size_t held_bytes_ = 0;
+  std::optional<error> failure_;
+};
+
+result<prefix::plan> plan_bytes(const suite& from, const std::vector<std::uint32_t>& indices,
+                                const request_options& how, const prefix::options& order,
+                                const backend::backend* to) {
+  byte_prompts prompts(from, indices, how, to);
+  prefix::planner making(prefix::planner::units::bytes, order,
+                         [&prompts](std::uint32_t at) { return prompts.again(at); });
+  for (std::uint32_t at = 0; at < indices.size(); ++at) {
+    if (at > 0 && at % items_planned_together == 0) making.cut();
+    auto text = prompts.read(at);
+    if (!text) return std::move(text).error();
+    making.add(*text);
+  }
+  auto made = making.finish();
+  if (prompts.failure()) return *prompts.failure();
+  return made;
 }
 
 /// Several answers on their way, collected for one waiting thread.
@@ -101,6 +154,33 @@ class tokenizing {
   std::vector<prefix::sequence> units_;
   std::vector<bool> known_;
 };
+
+result<std::vector<prefix::sequence>> tokens_of(const suite& from, std::span<const std::uint32_t> indices,
+                                                const request_options& how, net::loop& owner,
+                                                backend::backend& to, const backend::ask_again& again,
+                                                const std::stop_token& stop) {
+  const auto pending = std::make_shared<tokenizing>(indices.size());
+  const auto ask_for_rest = [&]() -> result<void> {
+    for (std::size_t at = 0; at < indices.size(); ++at) {
+      if (pending->knows(at)) continue;
+      auto request = request_of(from, indices[at], how, &to);
+      if (!request) return std::move(request).error();
+      if (!pending->wait_below(tokenize_window, stop)) break;
+      pending->expect();
+      owner.post([&to, pending, at, asked = *std::move(request)] {
+        to.tokenize(asked, [pending, at](result<std::vector<backend::token>> tokens) {
+          pending->arrived(at, std::move(tokens));
+        });
+      });
+    }
+    pending->wait_below(1, stop);
+    if (stop.stop_requested()) return fail(errc::cancelled, stage::start, "interrupted while planning");
+    if (auto failure = pending->failure()) return *std::move(failure);
+    return {};
+  };
+  if (auto asked = backend::ask_patiently(again, stop, ask_for_rest); !asked) return asked.error();
+  return pending->take();
+}
 
 result<bool> ask_for_tools(const std::vector<chat::tool>& tools, net::loop& owner, backend::backend& to,
                            const std::stop_token& stop) {
@@ -156,39 +236,52 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
   return tools_mode::text;
 }
 
-result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
-                             const request_options& how) {
-  return read_as_bytes(from, indices, how, nullptr);
+void deal(const suite& from, std::vector<std::uint32_t>& indices) {
+  const auto seed = std::stoull(from.hash().substr(0, 16), nullptr, 16);
+  auto places = prefix::deal(static_cast<std::uint32_t>(indices.size()), seed);
+  for (auto& place : places) place = indices[place];
+  indices = std::move(places);
 }
 
-result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
-                             const request_options& how, net::loop& owner, backend::backend& to,
-                             const backend::ask_again& again, const std::stop_token& stop) {
+result<prefix::plan> plan_items(const suite& from, const std::vector<std::uint32_t>& indices,
+                                const request_options& how, const prefix::options& order) {
+  return plan_bytes(from, indices, how, order, nullptr);
+}
+
+result<prefix::plan> plan_items(const suite& from, const std::vector<std::uint32_t>& indices,
+                                const request_options& how, const prefix::options& order, net::loop& owner,
+                                backend::backend& to, const backend::ask_again& again,
+                                const std::stop_token& stop) {
   backend::capabilities can;
   owner.run_and_wait([&] { can = to.can(); });
-  if (can.tokenize != backend::ability::yes) return read_as_bytes(from, indices, how, &to);
+  if (can.tokenize != backend::ability::yes) return plan_bytes(from, indices, how, order, &to);
 
-  const auto pending = std::make_shared<tokenizing>(indices.size());
-  const auto ask_for_rest = [&]() -> result<void> {
-    for (std::size_t at = 0; at < indices.size(); ++at) {
-      if (pending->knows(at)) continue;
-      auto request = request_of(from, indices[at], how, &to);
-      if (!request) return std::move(request).error();
-      if (!pending->wait_below(tokenize_window, stop)) break;
-      pending->expect();
-      owner.post([&to, pending, at, asked = *std::move(request)] {
-        to.tokenize(asked, [pending, at](result<std::vector<backend::token>> tokens) {
-          pending->arrived(at, std::move(tokens));
-        });
-      });
-    }
-    pending->wait_below(1, stop);
-    if (stop.stop_requested()) return fail(errc::cancelled, stage::start, "interrupted while planning");
-    if (auto failure = pending->failure()) return *std::move(failure);
-    return {};
+  std::vector<prefix::sequence> held;  // Of this window.
+  std::size_t held_tokens = 0;
+  std::size_t base = 0;
+  const auto bytes_of = [](const prefix::sequence& tokens) {
+    return std::string_view(reinterpret_cast<const char*>(tokens.data()),
+                            tokens.size() * sizeof(prefix::unit));
   };
-  if (auto asked = backend::ask_patiently(again, stop, ask_for_rest); !asked) return asked.error();
-  return prompts{pending->take(), true};
+  prefix::planner making(prefix::planner::units::tokens, order,
+                         [&](std::uint32_t at) { return bytes_of(held[at - base]); });
+  for (std::size_t begin = 0; begin < indices.size();) {
+    const auto count = std::min(items_tokenized_together, indices.size() - begin);
+    auto tokens = tokens_of(from, std::span(indices).subspan(begin, count), how, owner, to, again, stop);
+    if (!tokens) return std::move(tokens).error();
+    for (auto& prompt : *tokens) {
+      held_tokens += prompt.size();
+      held.push_back(std::move(prompt));
+      making.add(bytes_of(held.back()));
+    }
+    begin += count;
+    if (held_tokens < tokens_planned_together) continue;
+    making.cut();
+    held.clear();
+    held_tokens = 0;
+    base = begin;
+  }
+  return making.finish();
 }
 
 prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_cache,
@@ -199,6 +292,14 @@ prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_c
   if (can.slot_pinning == backend::ability::yes && to.about().slots) {
     cache.slots = std::min(*to.about().slots, concurrency);
     cache.can_share = can.share_prefix == backend::ability::yes;
+  }
+  if (const auto* ways = wire::find_dialect(to.about().dialect)) {
+    const auto& facts = ways->cache;
+    cache.shares_in_flight = facts.shares_in_flight;
+    cache.page = facts.page;
+    cache.least = facts.least;
+    if (facts.entries > 0) cache.entries = facts.entries;
+    if (facts.lives_s > 0) cache.lives = std::chrono::seconds(facts.lives_s);
   }
   return cache;
 }

@@ -146,7 +146,7 @@ class runner {
           continue;
         }
         if (auto payable = ledger_.payable(one->id, *request); !payable) return payable;
-        pending_.push_back(index);
+        pending_.push_back(static_cast<std::uint32_t>(index));
         sampled += request->params.temperature ? 0U : 1U;
         continue;
       }
@@ -220,11 +220,12 @@ class runner {
     if (summary_.backend.slots) bound = std::min(bound, *summary_.backend.slots);
     summary_.concurrency = bound;
     if (pending_.empty()) return {};
-    auto read = read_prompts(suite_, pending_, request_, loop_, backend_,
-                             pool::patient(how_.pool.retry, watch_.note), stop_);
-    if (!read) return std::move(read).error();
-    prompts_ = *std::move(read);
-    auto order = prefix::make_plan(prompts_.units, prompts_.exact, {.suite_order = how_.suite_order});
+    if (!how_.suite_order) deal(suite_, pending_);
+    auto made =
+        plan_items(suite_, pending_, request_, {.suite_order = how_.suite_order, .dealt = !how_.suite_order},
+                   loop_, backend_, pool::patient(how_.pool.retry, watch_.note), stop_);
+    if (!made) return std::move(made).error();
+    auto order = *std::move(made);
     summary_.plan_exact = order.exact;
     summary_.prefix_groups = order.groups.size();
     summary_.invariant_prefix = order.invariant_units;
@@ -236,12 +237,13 @@ class runner {
         {"invariant", std::uint64_t{order.invariant_units}},
         {"total", order.total_units},
     });
-    source_ = std::make_unique<planned_source>(suite_, pending_, request_, std::move(order), prompts_, cache,
+    source_ = std::make_unique<planned_source>(suite_, pending_, request_, std::move(order), cache,
                                                summary_.backend.context_per_slot);
     if (summary_.cost) {
       const auto& spent = summary_.cost->spent;
-      budgeted_ = std::make_unique<budgeted_source>(*source_, pending_.size(), *how_.price, prompts_.exact,
-                                                    spent.most.value_or(spent.least), how_.max_cost);
+      budgeted_ =
+          std::make_unique<budgeted_source>(*source_, pending_.size(), *how_.price, summary_.plan_exact,
+                                            spent.most.value_or(spent.least), how_.max_cost);
     }
     return {};
   }
@@ -374,7 +376,7 @@ class runner {
     if (!one) return std::move(one).error();
     auto request = prepare(*one, request_);
     if (!request) return std::move(request).error();
-    const auto& out = source_->sent(id);
+    const auto out = source_->take_sent(id);
     flight made{record_of(*one, *request),
                 {unix_ms_now(), std::nullopt, out.predicted_cached, out.slot, std::nullopt}};
     // Tools that go out as text leave these no place.
@@ -420,6 +422,7 @@ class runner {
       if (!cancelled) count_error(record.item_id, outcome.error());
       return waits ? result<void>() : store_.put_failure(record, attempt);
     }
+    tell_order();
     outcome->dropped.insert(outcome->dropped.end(), left_out.begin(), left_out.end());
     auto one = suite_.get(pending_[event.id]);
     if (!one) return std::move(one).error();
@@ -432,6 +435,15 @@ class runner {
     tell_dropped(record.item_id, *outcome);
     count_tokens(*outcome, attempt);
     return {};
+  }
+
+  void tell_order() {
+    if (told_order_ || source_->pays()) return;
+    told_order_ = true;
+    watch_.note(
+        "the backend's cache gave less than a tenth of what requests share: the rest goes out without "
+        "waiting, "
+        "in the order in which it was dealt");
   }
 
   /// An answer without what was asked for may score otherwise: that is said, once for each field.
@@ -505,14 +517,14 @@ class runner {
 
   request_options request_;  ///< With the tools mode decided.
   bool any_tools_ = false;
-  std::vector<std::size_t> own_;      ///< Suite positions of a shard's items.
-  bool seen_before_ = false;          ///< A store had something that could have been reused.
-  std::vector<std::size_t> cached_;   ///< Suite positions of items that the cache answers.
-  std::vector<std::size_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
-  prompts prompts_;
+  std::vector<std::size_t> own_;        ///< Suite positions of a shard's items.
+  bool seen_before_ = false;            ///< A store had something that could have been reused.
+  std::vector<std::size_t> cached_;     ///< Suite positions of items that the cache answers.
+  std::vector<std::uint32_t> pending_;  ///< Suite positions still to send; the pool's ids count these.
   std::unique_ptr<planned_source> source_;
   std::unique_ptr<budgeted_source> budgeted_;  ///< In front of it where there are prices.
   std::map<pool::item_id, flight> flying_;
+  bool told_order_ = false;
   std::set<std::string> told_dropped_;
   run_record record_;
   std::optional<error> store_failure_;  ///< It takes no more.

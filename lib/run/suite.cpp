@@ -1,8 +1,9 @@
 #include <evalcore/run/suite.hpp>
 
 #include <algorithm>
+#include <compare>
 #include <filesystem>
-#include <numeric>
+#include <functional>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -36,16 +37,18 @@ std::string without_endings(const std::string& path) {
   return name;
 }
 
-struct entry {
-  std::string id;
-  extent question;
+struct id_mark {
+  std::size_t hash = 0;
+  std::uint32_t entry = 0;
+  auto operator<=>(const id_mark&) const = default;
 };
 
 }  // namespace
 
 struct suite::impl {
   suite_file questions;
-  std::vector<entry> entries;
+  std::vector<extent> entries;
+  std::vector<id_mark> ids;  ///< Until they are checked.
   std::string task;
   std::string hash;
 
@@ -65,29 +68,43 @@ struct suite::impl {
     if (entries.empty()) bfcl = bfcl || is_bfcl_line(*line);
     auto one = item_of(*line);
     if (!one) return at_line(questions, where, std::move(one).error());
-    entries.push_back({std::move(one->id), where});
+    ids.push_back({std::hash<std::string>{}(one->id), static_cast<std::uint32_t>(entries.size())});
+    entries.push_back(where);
     return {};
   }
 
-  /// Sorts positions, not strings in a set: no second copy of a million ids.
-  [[nodiscard]] result<void> check_ids() const {
-    std::vector<std::uint32_t> order(entries.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::sort(order.begin(), order.end(), [this](auto left, auto right) {
-      const int order_of_ids = entries[left].id.compare(entries[right].id);
-      return order_of_ids != 0 ? order_of_ids < 0 : left < right;
-    });
-    const auto twin = std::adjacent_find(order.begin(), order.end(), [this](auto left, auto right) {
-      return entries[left].id == entries[right].id;
-    });
-    if (twin == order.end()) return {};
-    const auto& first = entries[*twin];
-    const auto& second = entries[*std::next(twin)];
+  /// Ids are not held: those with the same hash are read again.
+  [[nodiscard]] result<void> check_ids() {
+    std::ranges::sort(ids);
+    for (std::size_t at = 1; at < ids.size(); ++at) {
+      for (std::size_t twin = at; twin > 0 && ids[twin - 1].hash == ids[at].hash; --twin) {
+        if (auto apart = check_apart(entries[ids[twin - 1].entry], entries[ids[at].entry]); !apart)
+          return apart;
+      }
+    }
+    ids = std::vector<id_mark>();  // Not {}, which would keep the memory.
+    return {};
+  }
+
+  [[nodiscard]] result<void> check_apart(const extent& first, const extent& second) const {
+    const auto one = id_at(first);
+    if (!one) return one.error();
+    const auto other = id_at(second);
+    if (!other) return other.error();
+    if (*one != *other) return {};
     std::string id;
-    json::append_quoted(id, first.id);
-    return at_line(questions, second.question,
-                   bad_line("the id " + id + " stands in line " + std::to_string(first.question.line) +
+    json::append_quoted(id, *one);
+    return at_line(questions, second,
+                   bad_line("the id " + id + " stands in line " + std::to_string(first.line) +
                             " already; ids must be unique"));
+  }
+
+  [[nodiscard]] result<std::string> id_at(const extent& where) const {
+    auto text = questions.read(where);
+    if (!text) return std::move(text).error();
+    auto line = parse_line(*text);
+    if (!line) return at_line(questions, where, std::move(line).error());
+    return read_id(*line);
   }
 
   result<void> index_answers(const std::string& path, sha256& hashed) {
@@ -118,9 +135,11 @@ struct suite::impl {
     if (!walked) return walked;
     targets.reserve(entries.size());
     for (const auto& one : entries) {
-      const auto answer = found.find(one.id);
+      const auto id = id_at(one);
+      if (!id) return id.error();
+      const auto answer = found.find(*id);
       if (answer == found.end()) {
-        return at_line(questions, one.question, bad_line("no line of " + path + " answers this id"));
+        return at_line(questions, one, bad_line("no line of " + path + " answers this id"));
       }
       targets.push_back(answer->second);
     }
@@ -168,14 +187,14 @@ result<suite> suite::open(const std::string& path, const std::string& answers_pa
 std::size_t suite::size() const noexcept { return impl_->entries.size(); }
 
 result<item> suite::get(std::size_t index) const {
-  const auto& held = impl_->entries.at(index);
-  auto text = impl_->questions.read(held.question);
+  const auto& where = impl_->entries.at(index);
+  auto text = impl_->questions.read(where);
   if (!text) return std::move(text).error();
   auto line = parse_line(*text);
-  if (!line) return at_line(impl_->questions, held.question, std::move(line).error());
+  if (!line) return at_line(impl_->questions, where, std::move(line).error());
   auto one = impl_->item_of(*line);
-  if (!one) return at_line(impl_->questions, held.question, std::move(one).error());
-  one->line = held.question.line;
+  if (!one) return at_line(impl_->questions, where, std::move(one).error());
+  one->line = where.line;
   if (!impl_->targets.empty()) {
     auto target = impl_->target(index);
     if (!target) return std::move(target).error();
@@ -184,7 +203,6 @@ result<item> suite::get(std::size_t index) const {
   return one;
 }
 
-const std::string& suite::id(std::size_t index) const noexcept { return impl_->entries[index].id; }
 const std::string& suite::path() const noexcept { return impl_->questions.path(); }
 const std::string& suite::task() const noexcept { return impl_->task; }
 const std::string& suite::hash() const noexcept { return impl_->hash; }

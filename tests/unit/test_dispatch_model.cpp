@@ -46,12 +46,12 @@ outcome run(const std::vector<prefix::sequence>& suite, prefix::cache_model cach
     std::uint32_t item;
     std::uint32_t slot;
   };
-  prefix::dispatcher machine(prefix::make_plan(suite, true, {}), suite, cache);
+  prefix::dispatcher machine(prefix::make_plan(suite, true, {}), cache);
   slot_server server(*cache.slots);
   std::vector<flight> running;
   outcome out{.sent = std::vector<int>(suite.size(), 0)};
   while (true) {
-    const auto what = machine.next();
+    const auto what = machine.next({});
     if (std::holds_alternative<prefix::finished>(what)) return out;
     if (const auto* go = std::get_if<prefix::send>(&what)) {
       REQUIRE(go->slot.has_value());
@@ -79,8 +79,8 @@ outcome run(const std::vector<prefix::sequence>& suite, prefix::cache_model cach
     }
     REQUIRE(!running.empty());  // A hold with nothing under way would be for ever.
     const auto ends = random() % running.size();
-    machine.on_first_token(running[ends].item);
-    machine.on_end(running[ends].item, static_cast<int>(random() % 100) >= failures_in_100);
+    machine.on_first_token(running[ends].item, {});
+    machine.on_end(running[ends].item, {.ok = static_cast<int>(random() % 100) >= failures_in_100});
     running.erase(running.begin() + static_cast<std::ptrdiff_t>(ends));
   }
 }

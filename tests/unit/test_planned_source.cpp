@@ -19,11 +19,11 @@ TEST_CASE("an item that can no longer be read is never sent as something else") 
                       << "\n";
   const auto suite = run::suite::open(path);
   REQUIRE(suite);
-  const std::vector<std::size_t> pending = {0, 1};
+  const std::vector<std::uint32_t> pending = {0, 1};
   const run::request_options how;
-  const run::prompts prompts{.units = {{1}, {2}}, .exact = false};
-  const auto order = prefix::make_plan(prompts.units, false, {.suite_order = true});
-  run::planned_source source(*suite, pending, how, order, prompts, {}, {});
+  const std::vector<prefix::sequence> prompts{{1}, {2}};
+  const auto order = prefix::make_plan(prompts, false, {.suite_order = true});
+  run::planned_source source(*suite, pending, how, order, {}, {});
 
   const auto first = source.next();
   REQUIRE(std::holds_alternative<pool::work>(first));

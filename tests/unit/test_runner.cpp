@@ -53,7 +53,7 @@ TEST_CASE("what the backend would refuse is told with its line before anything i
   CHECK(ran.error().code == errc::bad_suite);
   CHECK(ran.error().at == stage::suite);
   CHECK(ran.error().message == path + ":2: no question of b");
-  CHECK(run::read_prompts(*suite, {0}, {}, loop, to, {}, {}));
+  CHECK(run::plan_items(*suite, {0}, {}, {}, loop, to, {}, {}));
 }
 
 TEST_CASE("right, wrong and errored are three things") {
@@ -213,6 +213,44 @@ TEST_CASE("the limit takes the first items of the suite, whatever the plan's ord
   CHECK(ran.items == 2);
   CHECK(ran.sent == 2);
   CHECK(*ran.score() == 1);
+}
+
+TEST_CASE("planning for a cache that gives nothing is given up, and that is said once") {
+  run_fixture at;
+  std::string lines;
+  const std::string shared(2'000, 'x');
+  for (int i = 0; i < 60; ++i) {
+    const auto id = std::to_string(i);
+    lines += R"({"id":")" + id + R"(","prompt":")" + shared + id + R"(","target":"yes"})" + "\n";
+  }
+  at.suite(lines);
+  run::run_options greedy;
+  greedy.request.defaults.temperature = 0;
+  const std::string said =
+      "the backend's cache gave less than a tenth of what requests share: the rest goes out ";
+
+  at.script(R"({"text":"yes","usage":{"prompt_tokens":500,"cached_tokens":0,"completion_tokens":1}})"
+            "\n");
+  CHECK(at.run(greedy).answered == 60);
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0].substr(0, said.size()) == said);
+}
+
+TEST_CASE("planning goes on where the cache gives what was expected") {
+  run_fixture at;
+  std::string lines;
+  const std::string shared(2'000, 'x');
+  for (int i = 0; i < 60; ++i) {
+    const auto id = std::to_string(i);
+    lines += R"({"id":")" + id + R"(","prompt":")" + shared + id + R"(","target":"yes"})" + "\n";
+  }
+  at.suite(lines);
+  at.script(R"({"text":"yes","usage":{"prompt_tokens":500,"cached_tokens":490,"completion_tokens":1}})"
+            "\n");
+  run::run_options greedy;
+  greedy.request.defaults.temperature = 0;
+  CHECK(at.run(greedy).answered == 60);
+  CHECK(at.notes.empty());
 }
 
 TEST_CASE("a stop keeps what is done and says what was not run") {

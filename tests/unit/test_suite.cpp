@@ -50,8 +50,8 @@ TEST_CASE("items are read back in the order of the file") {
   const test::temporary_folder folder;
   const auto suite = opened(folder.write("sums.jsonl", two_items));
   REQUIRE(suite.size() == 2);
-  CHECK(suite.id(0) == "a");
-  CHECK(suite.id(1) == "b");
+  CHECK(suite.get(0)->id == "a");
+  CHECK(suite.get(1)->id == "b");
   CHECK(suite.task() == "sums");
   const auto one = suite.get(1);
   REQUIRE(one);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <evalcore/prefix/plan.hpp>
@@ -15,11 +14,11 @@ class dealer {
   /// `shards`: at least 1.
   explicit dealer(std::uint32_t shards) : loads_(shards) {}
 
-  /// For each request of the plan its shard, from 0. `lengths`: of the prompts, in units. Groups go whole,
-  /// the one with most to compute first, to the shard that has least; one that is half as much again as a
+  /// For each request of the plan its shard, from 0. Groups go whole, the one with most to compute first, to
+  /// the shard that has least; one that is half as much again as a
   /// shard's even part of the plan, or more, is cut into about even parts, since its prefix computed once
   /// more costs less than machines that wait. What was dealt before counts.
-  [[nodiscard]] std::vector<std::uint32_t> deal(const plan& order, std::span<const std::uint64_t> lengths);
+  [[nodiscard]] std::vector<std::uint32_t> deal(const plan& order);
 
  private:
   std::vector<std::uint64_t> loads_;  ///< Units to compute, by shard.

@@ -3,10 +3,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <variant>
 #include <vector>
 
+#include <evalcore/base/clock.hpp>
 #include <evalcore/prefix/plan.hpp>
 
 namespace evalcore::prefix {
@@ -30,50 +30,76 @@ struct hold {};
 struct finished {};
 using action = std::variant<send, share, hold, finished>;
 
-/// How the backend keeps what it computed.
+/// How the backend keeps what it computed. Absent: not known.
 struct cache_model {
   /// Present: the cache is per slot and requests can be pinned. At most as many as requests will be in
   /// flight; slots are taken as empty at the start.
   std::optional<std::uint32_t> slots = {};
   bool can_share = false;  ///< A slot's cache can be copied into another.
   bool enabled = true;     ///< False: no cache at all; predictions are 0.
+
+  // Of one common cache, in tokens.
+  bool shares_in_flight = false;              ///< A prompt is found while it is still being computed.
+  std::uint32_t page = 1;                     ///< Found in multiples of this.
+  std::uint32_t least = 0;                    ///< A shorter prefix is not found.
+  std::optional<std::uint32_t> entries = {};  ///< Keeps so many whole prompts, from their end on.
+  std::optional<std::uint64_t> room = {};     ///< Keeps so many tokens.
+  std::optional<duration> lives = {};         ///< Keeps a prefix for so long after its last use.
+};
+
+/// How a request ended.
+struct ending {
+  bool ok = true;
+  std::optional<std::uint64_t> cached = {};  ///< Tokens that the backend says it found in its cache.
 };
 
 /// Decides who goes out when, given the plan: the leader of a group first, its followers once the prefix
 /// can be had, each slot fed with what extends what it holds. A state machine: next() is asked whenever
-/// there is room for one more request; the on_*() calls say what happened. No clock, no I/O.
+/// there is room for one more request; the on_*() calls say what happened. No clock, no I/O, and no prompts:
+/// some 12 bytes a request beside the plan.
 ///
 /// With slots, a request goes to a free slot that loses nothing by it: no other slot holds, or is computing,
 /// notably more of its prompt. A slot without such work is given a copy of one that has, where the backend
 /// can copy. Where it cannot, the slot computes the prefix again only if that costs no more units than the
-/// slot's even part of what is still to compute behind that prefix; otherwise it stays idle, since on one
-/// machine ten requests on four slots that did not share took twice the time of one slot.
+/// slot's even part of what is still to compute behind that prefix, the group with the fewest slots for its
+/// work first; otherwise it stays idle, since on one machine ten requests on four slots that did not share
+/// took twice the time of one slot.
 /// Prediction: what the prompt has in common with the last prompt in that slot, at most its length - 1
 /// (the last unit is always computed); none after a failure, which leaves the slot's content unknown.
 ///
-/// Without slots, followers go out at the first token (or end) of the running request that has the prefix;
-/// the leaders of other groups fill the time. Prediction: the most that the prompt has in common with any
-/// request sent before that did not fail, at most its length - 1; none where that is nothing, because what
-/// such a backend holds from others is unknown.
+/// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
+/// answers, as in an order by chance; as many groups as the cache has room for, at most 8. Where the room is
+/// not known, a prefix that was predicted and not found shows that it is less than what was asked of it.
+/// Followers go out at the first token (or end) of the running request that has the prefix; the leaders of
+/// other groups fill the time. A leader that keeps them waiting for longer than 10 seconds, and four times as
+/// long as any other did, is replaced. When the first 16 predicted requests found less than a tenth of what
+/// was predicted, the rest goes out in the suite's order, and pays() is false.
+/// Prediction: the most that the prompt has in common with any request sent before that did not fail and is
+/// not taken as dropped since, at most its length - 1; none where that is nothing, because what such a
+/// backend holds from others is unknown.
 ///
 /// A plan in suite order is followed as it stands, unpinned, without holds and copies. With several slots the
-/// server then chooses the slot and nothing is predicted.
+/// server then chooses the slot and nothing is predicted. So is any plan where there is no cache.
 class dispatcher {
  public:
-  /// Sends the items of `order.order`. `prompts` must outlive the dispatcher.
-  dispatcher(plan order, std::span<const sequence> prompts, cache_model cache);
+  dispatcher(plan order, cache_model cache);
   ~dispatcher();
   dispatcher(dispatcher&&) noexcept;
   dispatcher& operator=(dispatcher&&) noexcept;
 
-  [[nodiscard]] action next();
-  void on_first_token(std::uint32_t item);
+  [[nodiscard]] action next(instant now);
+  void on_first_token(std::uint32_t item, instant now);
   /// The request ended, well or not. A failed leader is replaced by the next member of its group.
-  void on_end(std::uint32_t item, bool ok);
+  void on_end(std::uint32_t item, const ending& how);
   /// After a failed copy there is no further one.
   void on_shared(bool ok);
 
+  /// Whether holding and ordering still go on; false for good once the cache gave too little.
+  [[nodiscard]] bool pays() const;
+  [[nodiscard]] const plan& order() const noexcept { return *plan_; }
+
  private:
+  std::unique_ptr<const plan> plan_;
   std::unique_ptr<strategy> strategy_;
 };
 

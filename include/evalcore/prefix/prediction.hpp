@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include <evalcore/prefix/dispatch.hpp>
@@ -19,7 +18,6 @@ struct prediction {
 
 /// Runs the dispatcher without a backend: at most `in_flight` requests (at least 1), which end well and in
 /// the order in which they were sent.
-[[nodiscard]] prediction simulate(const plan& order, std::span<const sequence> prompts, cache_model cache,
-                                  std::uint32_t in_flight);
+[[nodiscard]] prediction simulate(const plan& order, cache_model cache, std::uint32_t in_flight);
 
 }  // namespace evalcore::prefix

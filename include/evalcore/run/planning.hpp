@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -26,24 +26,24 @@ namespace evalcore::run {
                                                    const backend::ask_again& again,
                                                    const std::stop_token& stop);
 
-/// The prompts of some items as the planner takes them.
-struct prompts {
-  std::vector<prefix::sequence> units;  ///< In the order of the indices given.
-  bool exact = false;                   ///< Tokens that the backend counted; otherwise bytes.
-};
+/// Deals items by chance, always the same for the same suite, so that what is done at any moment is a fair
+/// sample of the suite.
+void deal(const suite& from, std::vector<std::uint32_t>& indices);
 
-/// Reads the prompts of these items: as tokens where the backend tokenizes (a few requests in flight),
-/// else as the bytes of tools, system and turns in the order in which templates put them.
-/// Errors: bad_suite, with file and line also for what the backend would refuse; cancelled, or the backend's
-/// when it cannot tokenize although it said so.
-[[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
-                                           const request_options& how, net::loop& owner, backend::backend& to,
-                                           const backend::ask_again& again, const std::stop_token& stop);
-/// Without a backend: bytes.
-[[nodiscard]] result<prompts> read_prompts(const suite& from, const std::vector<std::size_t>& indices,
-                                           const request_options& how);
+/// Plans these items of a suite: on the tokens of their prompts where the backend tokenizes (a few requests
+/// in flight), else on the bytes of tools, system and turns in the order in which templates put them. Prompts
+/// are not kept, so that memory does not grow with them; more than a million items, or 4 million tokens, are
+/// planned in windows. Errors: bad_suite, with file and line also for what the backend would refuse;
+/// cancelled, or the backend's when it cannot tokenize although it said so.
+[[nodiscard]] result<prefix::plan> plan_items(const suite& from, const std::vector<std::uint32_t>& indices,
+                                              const request_options& how, const prefix::options& order,
+                                              net::loop& owner, backend::backend& to,
+                                              const backend::ask_again& again, const std::stop_token& stop);
+/// Without a backend: on bytes.
+[[nodiscard]] result<prefix::plan> plan_items(const suite& from, const std::vector<std::uint32_t>& indices,
+                                              const request_options& how, const prefix::options& order);
 
-/// What the dispatcher may count on, from what the backend says of itself.
+/// What the dispatcher may count on, from what the backend says of itself and its dialect of its cache.
 [[nodiscard]] prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_cache,
                                                  std::uint32_t concurrency);
 

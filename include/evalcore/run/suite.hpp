@@ -23,7 +23,7 @@ struct item {
 };
 
 /// A suite on disk: every line is checked when it is opened, kept as an offset and read again when it is
-/// asked for, so that memory does not grow with the bodies.
+/// asked for: 16 bytes an item, whatever the bodies and ids.
 ///
 /// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
 /// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
@@ -49,8 +49,6 @@ class suite {
   [[nodiscard]] std::size_t size() const noexcept;
   /// `index` < size(). Errors: storage (unreadable, or changed since open()).
   [[nodiscard]] result<item> get(std::size_t index) const;
-  /// The id alone, without reading the body again. `index` < size().
-  [[nodiscard]] const std::string& id(std::size_t index) const noexcept;
 
   [[nodiscard]] const std::string& path() const noexcept;
   /// "bfcl" for BFCL files, else the file's name without its endings.

@@ -61,6 +61,15 @@ struct ready_rule {
   std::string_view member = {};  ///< A member of the JSON answer that must be true; empty: none.
 };
 
+/// How a server keeps the prompts that it computed, where requests share one cache; in tokens.
+struct cache_ways {
+  bool shares_in_flight = false;  ///< A prompt is found while it is still being computed.
+  std::uint32_t page = 1;         ///< Found in multiples of this.
+  std::uint32_t least = 0;        ///< A shorter prefix is not kept.
+  std::uint32_t entries = 0;      ///< Whole prompts that it keeps, from their end on; 0: not counted so.
+  std::uint32_t lives_s = 0;      ///< Seconds that a prefix is kept after its last use; 0: not known.
+};
+
 /// What a server's own words mean, lower case.
 struct error_sign {
   std::string_view text;
@@ -113,6 +122,8 @@ struct dialect {
   bool prompt_tokens = false;  ///< Completions: a prompt as token ids.
   bool empty_prompt = false;   ///< Completions: "".
   bool logit_bias = false;     ///< Token ids that the model may not have.
+
+  cache_ways cache = {};
 
   // How its answers read.
   std::string_view cached_tokens = {};  ///< Where they stand, as a JSON pointer; empty: nowhere known.

@@ -1,0 +1,234 @@
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "prefix/gain.hpp"
+#include "prefix/pending.hpp"
+#include "prefix/seen.hpp"
+#include "prefix/strategy.hpp"
+
+namespace evalcore::prefix {
+namespace {
+
+/// Groups that take turns: more of them mix long prompts with long answers no better.
+constexpr std::size_t most_in_turn = 8;
+/// A leader without a first token after this long, and four times as long as any other took, leads nobody.
+constexpr duration least_patience = std::chrono::seconds(10);
+/// Tokens: a cache of blocks may find nothing of less.
+constexpr std::uint64_t telling = 64;
+/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none.
+constexpr std::uint32_t trial = 16;
+/// English and code, roughly.
+constexpr std::uint64_t bytes_per_token = 4;
+
+/// One common cache. A few groups take turns in proportion to their sizes, as many as the cache has room for;
+/// who would find notably more after a running request's first token waits for it.
+class rotating final : public strategy {
+ public:
+  rotating(const plan& order, cache_model cache)
+      : plan_(order),
+        cache_(cache),
+        units_per_token_(order.exact ? 1 : bytes_per_token),
+        pending_(order),
+        seen_(order),
+        unsent_(order.order.size()),
+        used_(order.groups.size()) {
+    for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
+    if (cache.entries)
+      room_ = *cache.entries;
+    else if (cache.room)
+      room_ = *cache.room * units_per_token_;
+  }
+
+  action next(instant now) override {
+    if (!pays_) return next_unsent();
+    if (pending_.empty()) return finished{};
+    const auto turns = in_turn();
+    for (const auto& one : turns) {
+      if (!waits(pending_.head(one.group), now)) return start(one.group, now);
+    }
+    // Leaders of later groups fill the time.
+    auto later = pending_.group_from(last_in_turn_ + 1);
+    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
+      if (!waits(pending_.head(*later), now)) return start(*later, now);
+      later = pending_.group_from(*later + 1);
+    }
+    return hold{};
+  }
+
+  void on_first_token(std::uint32_t item, instant now) override {
+    if (const auto found = running_.find(item); found != running_.end()) {
+      slowest_ = std::max(slowest_, now - found->second.sent_at);
+    }
+    if (!cache_.entries) computed(item, now);
+  }
+
+  void on_end(std::uint32_t item, const ending& how) override {
+    const auto found = running_.find(item);
+    if (!how.ok) {
+      seen_.failed(item);
+    } else if (found != running_.end()) {
+      computed(item, found->second.sent_at);
+    }
+    if (found == running_.end()) return;
+    const running was = found->second;
+    running_.erase(found);
+    own_in_flight_ -= was.own;
+    if (how.ok && how.cached && was.counted_on >= telling * units_per_token_)
+      learn(was, *how.cached * units_per_token_);
+  }
+
+  [[nodiscard]] bool pays() const override { return pays_; }
+
+ private:
+  struct turn {
+    std::uint32_t group;
+    double left;  ///< Of its items, the part that has not gone out.
+  };
+  struct use {
+    std::uint64_t load = 0;  ///< What had gone into the cache by then.
+    instant at{};
+  };
+  struct running {
+    std::uint64_t counted_on = 0;   ///< Units that were in the cache, if it keeps what it is taken to.
+    std::uint32_t own = 0;          ///< Units that were not predicted to be found.
+    std::uint64_t working_set = 0;  ///< What the cache had to hold for all in turn.
+    std::uint32_t cuts = 0;         ///< Of the room, before it went out.
+    instant sent_at{};
+  };
+
+  /// What a group takes of the room.
+  [[nodiscard]] std::uint64_t weight(std::uint32_t group) const {
+    return cache_.entries ? 1 : plan_.groups[group].prefix_units;
+  }
+
+  /// The first groups with members left that fit, those that are furthest behind first.
+  std::vector<turn> in_turn() {
+    std::vector<turn> out;
+    working_set_ = cache_.entries ? 0 : own_in_flight_;
+    for (auto group = pending_.group_from(0); group && out.size() < most_in_turn;
+         group = pending_.group_from(*group + 1)) {
+      const auto with = working_set_ + weight(*group);
+      const auto room = cache_.entries ? std::optional<std::uint64_t>(*cache_.entries / 2) : room_;
+      if (!out.empty() && room && with > *room) break;
+      working_set_ = with;
+      last_in_turn_ = *group;
+      out.push_back({*group, pending_.left(*group)});
+    }
+    std::ranges::stable_sort(out, std::greater<>{}, &turn::left);
+    return out;
+  }
+
+  bool waits(std::uint32_t item, instant now) {
+    if (cache_.shares_in_flight) return false;
+    auto coming = seen_.coming_near(item);
+    while (coming.units > 0 && overdue(coming.item, now)) {
+      seen_.failed(coming.item);
+      coming = seen_.coming_near(item);
+    }
+    return worth_waiting(counted(held(item, now)), counted(coming.units), plan_.lengths[item],
+                         plan_.min_prefix);
+  }
+
+  [[nodiscard]] bool overdue(std::uint32_t item, instant now) const {
+    const auto found = running_.find(item);
+    return found != running_.end() && now - found->second.sent_at > std::max(least_patience, 4 * slowest_);
+  }
+
+  /// What the cache is taken to have of a prompt.
+  [[nodiscard]] std::uint32_t held(std::uint32_t item, instant now) const {
+    const auto near = seen_.computed_near(item);
+    if (near.units == 0) return 0;
+    const auto& last = used_[plan_.group_of[near.item]];
+    if (room_ && load_ - last.load > *room_) return 0;
+    if (cache_.lives && now - last.at > *cache_.lives) return 0;
+    return near.units;
+  }
+
+  /// Only then is it used: until its leader has computed it again, a prefix that was dropped is not there.
+  void computed(std::uint32_t item, instant at) {
+    seen_.computed(item);
+    auto& last = used_[plan_.group_of[item]];
+    last = {load_, std::max(last.at, at)};
+  }
+
+  /// Of a common prefix what such a cache gives.
+  [[nodiscard]] std::uint32_t counted(std::uint32_t units) const {
+    const auto least = cache_.least * units_per_token_;
+    if (units < least) return 0;
+    const auto page = static_cast<std::uint32_t>(cache_.page * units_per_token_);
+    return page > 1 ? units / page * page : units;
+  }
+
+  action start(std::uint32_t group, instant now) {
+    const std::uint32_t item = pending_.pop(group);
+    return send_now(item, group, now);
+  }
+
+  action send_now(std::uint32_t item, std::uint32_t group, instant now) {
+    const auto length = plan_.lengths[item];
+    const auto there = held(item, now);
+    const auto common = counted(std::max(there, seen_.coming_near(item).units));
+    send out{.item = item, .slot = std::nullopt, .predicted_cached = std::nullopt};
+    if (common > 0) out.predicted_cached = reusable(common, length);
+    const running going{.counted_on = cache_.shares_in_flight ? common : counted(there),
+                        .own = length - static_cast<std::uint32_t>(out.predicted_cached.value_or(0)),
+                        .working_set = working_set_,
+                        .cuts = cuts_,
+                        .sent_at = now};
+    own_in_flight_ += going.own;
+    load_ += cache_.entries ? 1 : going.own;
+    if (there > 0) used_[group] = {load_, now};
+    running_.insert_or_assign(item, going);
+    seen_.sent(item);
+    unsent_.erase(item);
+    return out;
+  }
+
+  action next_unsent() {
+    const auto item = unsent_.at_or_after(0);
+    if (!item) return finished{};
+    unsent_.erase(*item);
+    return send{.item = *item, .slot = std::nullopt, .predicted_cached = std::nullopt};
+  }
+
+  /// What was predicted and is not there was dropped for others: the cache has less room than it was asked
+  /// for.
+  void learn(const running& was, std::uint64_t found) {
+    ++answers_;
+    predicted_ += was.counted_on;
+    found_ += found;
+    if (answers_ == trial && found_ < predicted_ / 10) pays_ = false;
+    if (found >= was.counted_on / 2 || was.cuts != cuts_ || cache_.entries) return;
+    room_ = was.working_set / 4 * 3;
+    ++cuts_;
+  }
+
+  const plan& plan_;
+  cache_model cache_;
+  std::uint64_t units_per_token_;
+  pending pending_;
+  seen seen_;
+  number_set unsent_;
+  std::vector<use> used_;  ///< By group.
+  std::map<std::uint32_t, running> running_;
+  std::optional<std::uint64_t> room_;  ///< Units, or entries; absent: no end of it was seen.
+  std::uint64_t load_ = 0;             ///< What went into the cache, in the same.
+  std::uint64_t working_set_ = 0;
+  std::uint64_t own_in_flight_ = 0;
+  std::uint32_t last_in_turn_ = 0;
+  std::uint32_t cuts_ = 0;
+  std::uint32_t answers_ = 0;
+  std::uint64_t predicted_ = 0;
+  std::uint64_t found_ = 0;
+  duration slowest_{};
+  bool pays_ = true;
+};
+
+}  // namespace
+
+std::unique_ptr<strategy> make_rotating(const plan& order, cache_model cache) {
+  return std::make_unique<rotating>(order, cache);
+}
+
+}  // namespace evalcore::prefix

@@ -1,0 +1,253 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <vector>
+
+#include <evalcore/prefix/dispatch.hpp>
+
+#include "unit/prompts.hpp"
+
+using namespace evalcore;
+using test::add_family;
+using test::prompt;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct bench {
+  prefix::dispatcher dispatcher;
+  instant now{};
+
+  bench(const std::vector<prefix::sequence>& suite, prefix::cache_model cache)
+      : dispatcher(prefix::make_plan(suite, true, {}), cache) {}
+
+  /// The item that goes out; -1 for a hold, -2 when there is none left.
+  int next() {
+    const auto what = dispatcher.next(now);
+    if (const auto* one = std::get_if<prefix::send>(&what)) {
+      predicted[one->item] = one->predicted_cached;
+      return static_cast<int>(one->item);
+    }
+    return std::holds_alternative<prefix::hold>(what) ? -1 : -2;
+  }
+  void first_token(int item) { dispatcher.on_first_token(static_cast<std::uint32_t>(item), now); }
+  void end(int item, std::optional<std::uint64_t> cached = {}) {
+    dispatcher.on_end(static_cast<std::uint32_t>(item), {.ok = true, .cached = cached});
+  }
+  /// Sends the next one and has it answered at once.
+  int through(std::uint64_t cached) {
+    const int item = next();
+    first_token(item);
+    end(item, cached);
+    return item;
+  }
+
+  std::map<std::uint32_t, std::optional<std::uint64_t>> predicted;
+};
+
+std::vector<prefix::sequence> families(std::initializer_list<int> counts, int shared) {
+  std::vector<prefix::sequence> suite;
+  prefix::unit family = 1;
+  for (const int count : counts) add_family(suite, family++, count, shared, 10);
+  return suite;
+}
+
+}  // namespace
+
+TEST_CASE("groups take turns in proportion to their sizes") {
+  bench b(families({6, 3}, 400), {});
+  // Which part of each group is left decides: 6 of 6 and 3 of 3; then 5/6 and 3/3; then 5/6, 2/3; and so on.
+  std::vector<int> sent;
+  for (int i = 0; i < 9; ++i) sent.push_back(b.through(400));
+  CHECK(sent == std::vector<int>{0, 6, 1, 2, 7, 3, 4, 8, 5});
+  CHECK(b.next() == -2);
+}
+
+TEST_CASE("no more than eight groups take turns") {
+  bench b(families({2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, 400), {});
+  std::vector<int> sent;
+  for (int i = 0; i < 9; ++i) sent.push_back(b.through(400));
+  CHECK(sent == std::vector<int>{0, 2, 4, 6, 8, 10, 12, 14, 1});
+}
+
+TEST_CASE("a cache with little room is given fewer groups at a time") {
+  bench b(families({2, 2, 2}, 400), {.room = 900});
+  std::vector<int> sent;
+  for (int i = 0; i < 6; ++i) sent.push_back(b.through(400));
+  CHECK(sent == std::vector<int>{0, 2, 1, 4, 3, 5});
+}
+
+TEST_CASE("a cache of ten entries is given five groups, and has a prompt only when it has ended") {
+  bench b(families({2, 2, 2, 2, 2, 2}, 400), {.entries = 10});
+  std::vector<int> sent;
+  for (int i = 0; i < 6; ++i) sent.push_back(b.through(400));
+  CHECK(sent == std::vector<int>{0, 2, 4, 6, 8, 1});
+
+  bench one(families({3}, 400), {.entries = 10});
+  CHECK(one.next() == 0);
+  one.first_token(0);
+  CHECK(one.next() == -1);
+  one.end(0);
+  CHECK(one.next() == 1);
+}
+
+TEST_CASE("a prefix that was predicted and is not there shows that fewer groups fit") {
+  bench b(families({20, 20, 20}, 400), {});
+  CHECK(b.through(0) == 0);
+  CHECK(b.through(0) == 20);
+  CHECK(b.through(0) == 40);
+  CHECK(b.predicted[1] == std::nullopt);
+  CHECK(b.through(400) == 1);
+  CHECK(b.predicted[1] == 400U);
+  CHECK(b.through(0) == 21);  // Dropped for the others: of the 1,200 that were asked for 900 are counted on.
+  CHECK(b.through(400) == 2);
+  CHECK(b.through(400) == 22);
+  CHECK(b.through(400) == 3);
+  CHECK(b.through(400) == 23);  // The third group, which would be next, waits for its turn.
+}
+
+TEST_CASE("where prompts are found while they are computed nobody waits") {
+  bench b(families({3}, 400), {.shares_in_flight = true, .page = 16});
+  CHECK(b.next() == 0);
+  CHECK(b.next() == 1);
+  CHECK(b.predicted[1] == 400U);
+  CHECK(b.next() == 2);
+}
+
+TEST_CASE("whole pages are predicted, and a prefix too short for the cache keeps nobody waiting") {
+  bench pages(families({2}, 400), {.page = 128});
+  CHECK(pages.through(0) == 0);
+  CHECK(pages.next() == 1);
+  CHECK(pages.predicted[1] == 384U);  // Three pages of 128.
+
+  bench shorter(families({2}, 400), {.least = 1024});
+  CHECK(shorter.next() == 0);
+  CHECK(shorter.next() == 1);
+  CHECK(shorter.predicted[1] == std::nullopt);
+}
+
+TEST_CASE("a prefix that was not used for longer than the cache keeps it is led again") {
+  bench b(families({4}, 400), {.lives = 300s});
+  CHECK(b.through(0) == 0);
+  b.now += 301s;
+  CHECK(b.next() == 1);
+  CHECK(b.predicted[1] == std::nullopt);
+  CHECK(b.next() == -1);
+  b.first_token(1);
+  CHECK(b.next() == 2);
+  CHECK(b.predicted[2] == 400U);
+}
+
+TEST_CASE("a leader without a first token for long is replaced") {
+  bench b(families({4}, 400), {});
+  CHECK(b.next() == 0);
+  b.now += 10s;
+  CHECK(b.next() == -1);
+  b.now += 1s;
+  CHECK(b.next() == 1);
+  CHECK(b.next() == -1);
+  b.first_token(1);
+  CHECK(b.next() == 2);
+}
+
+TEST_CASE("a leader may take four times as long as the slowest one before") {
+  bench b(families({2, 2}, 400), {});
+  CHECK(b.next() == 0);
+  b.now += 20s;
+  b.first_token(0);
+  b.end(0);
+  CHECK(b.next() == 2);
+  CHECK(b.next() == 1);
+  b.now += 79s;
+  CHECK(b.next() == -1);
+  b.now += 2s;
+  CHECK(b.next() == 3);
+}
+
+TEST_CASE("a cache that gives next to nothing ends the planning") {
+  bench b(families({30, 30}, 400), {});
+  CHECK(b.through(0) == 0);
+  CHECK(b.through(0) == 30);
+  for (int predicted = 0; predicted < 15; ++predicted) b.through(0);
+  CHECK(b.dispatcher.pays());
+  b.through(0);
+  CHECK_FALSE(b.dispatcher.pays());
+  // From here on in the suite's order, without holds.
+  const int next = b.next();
+  CHECK(b.next() == next + 1);
+  while (b.next() >= 0) {
+  }
+  CHECK(b.predicted.size() == 60);
+}
+
+TEST_CASE("a short prefix that is not found tells nothing of the cache") {
+  bench b(families({40}, 60), {});
+  for (int i = 0; i < 30; ++i) b.through(0);
+  CHECK(b.predicted[29] == 60U);
+  CHECK(b.dispatcher.pays());
+}
+
+TEST_CASE("a backend that does not tell of its cache is planned for to the end") {
+  bench b(families({40}, 400), {});
+  for (int i = 0; i < 40; ++i) {
+    const int item = b.next();
+    b.first_token(item);
+    b.end(item);
+  }
+  CHECK(b.dispatcher.pays());
+  CHECK(b.next() == -2);
+}
+
+TEST_CASE("a dealt suite goes out in blocks, as many as prefixes computed again leave cheap") {
+  std::vector<prefix::sequence> suite;
+  for (int i = 0; i < 600; ++i) {
+    suite.push_back(prompt({{100, i % 2 + 1}, {300, 10 + i}}));
+  }
+  // 600 * 300 own units; a fiftieth of them pays 18 times for both prefixes, but 600 items are two blocks.
+  const auto made = prefix::make_plan(suite, true, {.dealt = true});
+  CHECK(made.blocks == 2);
+  for (const prefix::cache_model& cache : {prefix::cache_model{}, prefix::cache_model{.slots = 4}}) {
+    prefix::dispatcher b(made, cache);
+    for (int sent = 0; sent < 600; ++sent) {
+      const auto what = b.next({});
+      REQUIRE(std::holds_alternative<prefix::send>(what));
+      const auto item = std::get<prefix::send>(what).item;
+      REQUIRE((item < 300) == (sent < 300));
+      b.on_first_token(item, {});
+      b.on_end(item, {});
+    }
+  }
+
+  // Prefixes of 400 before 40 units: 600 * 40 / 50 pays for 480, which is less than both.
+  suite.clear();
+  for (int i = 0; i < 600; ++i) suite.push_back(prompt({{400, i % 2 + 1}, {40, 10 + i}}));
+  CHECK(prefix::make_plan(suite, true, {.dealt = true}).blocks == 1);
+  CHECK(prefix::make_plan(suite, true, {}).blocks == 1);
+}
+
+TEST_CASE("slots apart: a group that is behind is given slots of one that has several") {
+  std::vector<prefix::sequence> suite;
+  add_family(suite, 1, 40, 100, 50);
+  add_family(suite, 2, 40, 100, 50);
+  prefix::dispatcher b(prefix::make_plan(suite, true, {}), {.slots = 4});
+  std::vector<std::uint32_t> of_slot(4);
+  const auto go = [&] {
+    const auto what = b.next({});
+    const auto& one = std::get<prefix::send>(what);
+    of_slot[*one.slot] = one.item;
+    return *one.slot;
+  };
+  for (int i = 0; i < 4; ++i) go();
+  const auto in_second = [&] { return std::ranges::count_if(of_slot, [](auto item) { return item >= 40; }); };
+  CHECK(in_second() == 2);
+  // Only the first family's requests end: its slots go over one by one, the last one stays.
+  for (int i = 0; i < 30; ++i) {
+    const auto first = std::ranges::find_if(of_slot, [](auto item) { return item < 40; });
+    REQUIRE(first != of_slot.end());
+    b.on_end(*first, {});
+    go();
+  }
+  CHECK(in_second() == 3);
+}
