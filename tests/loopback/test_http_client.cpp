@@ -262,6 +262,18 @@ TEST_CASE("sixty-four exchanges at once, then again on the same connections") {
   CHECK(server.connections() >= 2);
 }
 
+TEST_CASE("a request that no socket takes at once is written whole") {
+  std::string body;
+  for (int i = 0; i < 2'000'000; ++i) body += std::to_string(i) + ",";
+  fault_server server({{test::send(ok_hello)}});
+  harness client(server.url());
+  const auto sink = client.finish(post(body));
+  CHECK(sink->wait());
+  REQUIRE(server.requests().size() == 1);
+  const auto request = server.requests()[0];
+  CHECK(request.substr(request.find("\r\n\r\n") + 4) == body);
+}
+
 TEST_CASE("a large answer arrives whole") {
   std::string body;
   for (int i = 0; i < 400'000; ++i) body += std::to_string(i) + ",";

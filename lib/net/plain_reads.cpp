@@ -1,3 +1,7 @@
+#include "net/plain_reads.hpp"
+
+#if defined(__linux__)
+
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <sys/epoll.h>
@@ -11,8 +15,6 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-#include "net/plain_reads.hpp"
 
 namespace evalcore::net {
 namespace {
@@ -126,3 +128,13 @@ std::unique_ptr<plain_reads> make_plain_reads(boost::asio::io_context& context) 
 }
 
 }  // namespace evalcore::net
+
+#else
+
+namespace evalcore::net {
+
+std::unique_ptr<plain_reads> make_plain_reads(boost::asio::io_context& /*context*/) { return nullptr; }
+
+}  // namespace evalcore::net
+
+#endif
