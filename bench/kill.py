@@ -17,8 +17,6 @@ must not send again. When a suite is done its replies are compared with what the
 
 import argparse
 import collections
-import contextlib
-import http.server
 import json
 import os
 import pathlib
@@ -28,12 +26,13 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 HERE = pathlib.Path(__file__).parent
 sys.path.append(str(HERE.parent / "tests/e2e"))
 from store_copy import committed_replies  # noqa: E402
+
+from servers import model_server  # noqa: E402
 
 ITEMS = 40
 IN_FLIGHT = 4
@@ -43,21 +42,7 @@ def answer_to(question):
     return f"The answer to {question}"
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, value):
-        body = json.dumps(value).encode()
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-        with contextlib.suppress(OSError):
-            self.wfile.write(head + body)
-
-    def do_GET(self):
-        self.reply({"object": "list", "data": [{"id": "m", "object": "model"}]})
-
+class Handler(model_server.Handler):
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         question = asked["messages"][-1]["content"]
@@ -69,15 +54,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     "usage": {"prompt_tokens": 9, "completion_tokens": 5, "total_tokens": 14}})
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 64
-
+class Server(model_server.Server):
     def __init__(self, seed):
-        super().__init__(("127.0.0.1", 0), Handler)
         self.random = random.Random(seed)
         self.asked = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__(Handler)
 
     def handle_error(self, *_):
         pass  # A client that is killed leaves broken connections.

@@ -14,7 +14,6 @@ seconds and killed. The same program on a suite of one request is taken off.
 
 import argparse
 import contextlib
-import http.server
 import json
 import os
 import pathlib
@@ -27,44 +26,31 @@ import tempfile
 import threading
 import time
 
+from servers import model_server
+
 ANSWERED = 2_000
 BODY_BYTES = 1_024
 FAMILIES = 5
 
 
-class Server(http.server.ThreadingHTTPServer):
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+class Server(model_server.Server):
+    def __init__(self, answers):
+        self.answers = answers
         self.lock = threading.Lock()
-        self.answered = 0
+        self.asked = 0
         self.first = None
         self.stopped = threading.Event()
+        super().__init__(Handler)
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
-
-    def reply(self, value):
-        body = json.dumps(value).encode()
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
-        with contextlib.suppress(OSError):
-            self.wfile.write(head + body)
-
-    def do_GET(self):
-        self.reply({"object": "list", "data": [{"id": "m", "object": "model"}]})
-
+class Handler(model_server.Handler):
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         server = self.server
         with server.lock:
             server.first = server.first or time.monotonic()
-            server.answered += 1
-            late = server.answered > ANSWERED
+            server.asked += 1
+            late = server.asked > server.answers
         if late:
             server.stopped.wait()
         self.reply({
@@ -97,8 +83,8 @@ def measure(evalcore, folder, requests):
     """Peak memory, and the seconds until the first request came."""
     suite = folder / f"suite{requests}.jsonl"
     write_suite(suite, requests)
-    server = Server()
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    # The last request stays out, so that the run is there to be measured.
+    server = Server(min(ANSWERED, requests - 1))
     command = [evalcore, "run", suite, "--backend", "openai-url", "--base-url",
                f"http://127.0.0.1:{server.server_address[1]}", "--no-stream", "--temperature", "0", "--out",
                folder / f"out{requests}", "--quiet"]
@@ -107,7 +93,7 @@ def measure(evalcore, folder, requests):
         process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
     peak = 0
     wanted = min(ANSWERED, requests)
-    while server.answered < wanted and process.poll() is None:
+    while server.asked < wanted and process.poll() is None:
         with contextlib.suppress(OSError, RuntimeError):
             peak = max(peak, peak_mib(process.pid))
         time.sleep(0.02)
@@ -119,7 +105,7 @@ def measure(evalcore, folder, requests):
     process.wait()
     server.stopped.set()
     server.shutdown()
-    if server.answered < wanted:
+    if server.asked < wanted:
         sys.exit(f"the run ended early: {(folder / 'log').read_text()[-500:]}")
     suite.unlink()
     return peak, server.first - begun

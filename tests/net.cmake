@@ -3,7 +3,7 @@ evalcore_test(net
   LAYERS base net LINK Boost::headers Threads::Threads)
 
 evalcore_test(net_loopback LABEL loopback
-  SOURCES loopback/test_loop.cpp loopback/test_http_client.cpp loopback/test_http_faults.cpp
+  SOURCES loopback/test_loop.cpp loopback/test_plain_reads.cpp loopback/test_http_client.cpp loopback/test_http_faults.cpp
     loopback/test_http_hostile.cpp loopback/fault_server.cpp
   LAYERS base net LINK Boost::headers Threads::Threads)
 

@@ -4,6 +4,7 @@
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/post.hpp>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -25,18 +26,25 @@ constexpr std::size_t buffer_bytes = std::size_t{64} * 1024;
 
 class epoll_reads final : public plain_reads {
  public:
-  explicit epoll_reads(boost::asio::io_context& context)
-      : poller_(context, ::epoll_create1(EPOLL_CLOEXEC)), buffer_(buffer_bytes) {}
+  epoll_reads(boost::asio::io_context& context, int poller)
+      : poller_(context, poller), buffer_(buffer_bytes) {}
+  ~epoll_reads() override {
+    // Whoever hears of a socket may close it when it goes.
+    for (const auto left = std::exchange(sockets_, {}); const auto& [socket, one] : left) ::close(socket);
+  }
+  epoll_reads(const epoll_reads&) = delete;
+  epoll_reads& operator=(const epoll_reads&) = delete;
 
   void add(int socket, heard to) override {
     auto& one = sockets_[socket];
     one = std::make_unique<entry>(entry{socket, std::move(to), nullptr});
-    ask(EPOLL_CTL_ADD, *one, EPOLLIN);
+    if (!ask(EPOLL_CTL_ADD, *one, EPOLLIN)) refuse(socket, {errno, boost::system::system_category()});
     if (!waits_) wait();
   }
 
   void close(int socket) override {
     auto gone = sockets_.extract(socket);
+    if (!gone) return;
     ::close(socket);
     gone.mapped()->socket = closed;
     // It may be the one that is being called, or be among those that were found.
@@ -68,11 +76,21 @@ class epoll_reads final : public plain_reads {
     std::function<void()> writable;
   };
 
-  void ask(int what, entry& of, std::uint32_t events) {
+  bool ask(int what, entry& of, std::uint32_t events) {
     epoll_event wish{};
     wish.events = events;
     wish.data.ptr = &of;
-    ::epoll_ctl(poller_.native_handle(), what, of.socket, &wish);
+    return ::epoll_ctl(poller_.native_handle(), what, of.socket, &wish) == 0;
+  }
+
+  /// Whoever has added the socket hears of it once it has returned.
+  void refuse(int socket, const error_code& why) {
+    boost::asio::post(poller_.get_executor(), [this, socket, why] {
+      const auto found = sockets_.find(socket);
+      if (found == sockets_.end()) return;
+      const auto to = found->second->to;
+      to(why, {}, true);
+    });
   }
 
   void wait() {
@@ -124,7 +142,8 @@ class epoll_reads final : public plain_reads {
 }  // namespace
 
 std::unique_ptr<plain_reads> make_plain_reads(boost::asio::io_context& context) {
-  return std::make_unique<epoll_reads>(context);
+  const int poller = ::epoll_create1(EPOLL_CLOEXEC);
+  return poller < 0 ? nullptr : std::make_unique<epoll_reads>(context, poller);
 }
 
 }  // namespace evalcore::net

@@ -24,7 +24,7 @@ class plain_reads {
 
   virtual ~plain_reads() = default;
 
-  /// Owns the socket from here on.
+  /// Owns the socket from here on, until close() or its own end.
   virtual void add(int socket, heard to) = 0;
   /// Nothing is heard of it any more.
   virtual void close(int socket) = 0;
@@ -37,7 +37,7 @@ class plain_reads {
   [[nodiscard]] virtual bool silent(int socket) = 0;
 };
 
-/// Null where the system has no epoll: connections then go through Asio.
+/// Null where the system has no epoll, or no file left for one: connections then go through Asio.
 [[nodiscard]] std::unique_ptr<plain_reads> make_plain_reads(boost::asio::io_context& context);
 
 }  // namespace evalcore::net

@@ -121,42 +121,57 @@ class runner {
     record_.probe_json = json::to_text(backend::to_json(summary_.probe));
   }
 
+  /// An item with what goes out for it and where that is kept.
+  struct prepared_item {
+    item one;
+    std::shared_ptr<const score::scorer> scorer;
+    chat::request request;
+    item_record record;
+  };
+
+  result<prepared_item> read_item(std::size_t index) const {
+    auto one = suite_.get(index);
+    if (!one) return std::move(one).error();
+    auto scorer = score::find_scorer(one->scorer);
+    if (!scorer) return std::move(scorer).error();
+    auto request = prepare(*one, request_);
+    if (!request) return std::move(request).error();
+    auto record = record_of(*one, *request);
+    return prepared_item{*std::move(one), *std::move(scorer), *std::move(request), std::move(record)};
+  }
+
   /// Takes from the store what it has, and lists the rest.
   result<void> read_store() {
     std::uint64_t sampled = 0;
     for (std::size_t at = 0; at < summary_.items; ++at) {
       const auto index = how_.part ? own_[at] : at;
-      auto one = suite_.get(index);
-      if (!one) return std::move(one).error();
-      any_tools_ = any_tools_ || !one->request.tools.empty();
-      auto scorer = score::find_scorer(one->scorer);
-      if (!scorer) return std::move(scorer).error();
-      auto request = prepare(*one, request_);
-      if (!request) return std::move(request).error();
-      tally_.item(one->category, **scorer);
+      auto read = read_item(index);
+      if (!read) return std::move(read).error();
+      const auto& [one, scorer, request, record] = *read;
+      any_tools_ = any_tools_ || !one.request.tools.empty();
+      tally_.item(one.category, *scorer);
 
-      const auto record = record_of(*one, *request);
       auto stored = store_.find(record);
       if (!stored) return std::move(stored).error();
       if (!*stored) {
-        auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+        auto earlier = find_earlier(how_.cache, record.cache_key, request);
         if (!earlier) return std::move(earlier).error();
         if (*earlier) {
           cached_.push_back(index);
           continue;
         }
-        if (auto payable = ledger_.payable(one->id, *request); !payable) return payable;
+        if (auto payable = ledger_.payable(one.id, request); !payable) return payable;
         pending_.push_back(static_cast<std::uint32_t>(index));
-        sampled += request->params.temperature ? 0U : 1U;
+        sampled += request.params.temperature ? 0U : 1U;
         continue;
       }
       // Scored again: it is cheap, and a scorer that was mended counts at once.
       const auto& reply = (*stored)->reply;
-      const auto verdict = (*scorer)->score(task_of(*one), reply);
+      const auto verdict = scorer->score(task_of(one), reply);
       if (auto kept = store_.put_verdict(record, verdict); !kept) return kept;
       summary_.reused += 1;
-      if (!(*stored)->priced) ledger_.reused(*request, reply);
-      tally_.answer(one->category, **scorer, reply, verdict);
+      if (!(*stored)->priced) ledger_.reused(request, reply);
+      tally_.answer(one.category, *scorer, reply, verdict);
     }
     if (sampled > 0) {
       watch_.note(std::to_string(sampled) + " of " + std::to_string(pending_.size()) +
@@ -193,23 +208,19 @@ class runner {
   /// Keeps the replies that stand in as those of this run's items, scored by these.
   result<void> take_cached() {
     for (const auto index : cached_) {
-      auto one = suite_.get(index);
-      if (!one) return std::move(one).error();
-      auto scorer = score::find_scorer(one->scorer);
-      if (!scorer) return std::move(scorer).error();
-      auto request = prepare(*one, request_);
-      if (!request) return std::move(request).error();
-      const auto record = record_of(*one, *request);
-      auto earlier = find_earlier(how_.cache, record.cache_key, *request);
+      auto read = read_item(index);
+      if (!read) return std::move(read).error();
+      const auto& [one, scorer, request, record] = *read;
+      auto earlier = find_earlier(how_.cache, record.cache_key, request);
       if (!earlier) return std::move(earlier).error();
       const auto& [reply, run_id] = earlier->value();
-      const auto verdict = (*scorer)->score(task_of(*one), reply);
+      const auto verdict = scorer->score(task_of(one), reply);
       const attempt_record nothing_sent{
           .started_unix_ms = unix_ms_now(), .cost = ledger_.sent(0), .answered_by = run_id};
       if (auto kept = store_.put_reply(record, nothing_sent, reply, verdict); !kept) return kept;
       summary_.reused += 1;
       summary_.stood_in += 1;
-      tally_.answer(one->category, **scorer, reply, verdict);
+      tally_.answer(one.category, *scorer, reply, verdict);
     }
     return {};
   }

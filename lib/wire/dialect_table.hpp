@@ -349,7 +349,7 @@ inline constexpr std::array rows{
         .prompt_logprobs = trait::no,
         .tool_strict = true,
         .paid = true,
-        .cache = {.least = 1024, .lives_s = 300},
+        .cache = {.least = 1024, .lives_s = 300},  // Or more, by model; see cached_minimum.
         .cached_tokens = "/usage/cache_read_input_tokens",
         .reports_cached_tokens = trait::yes,
         .cached_minimum = 4096,  // Or less, by model.

@@ -215,15 +215,23 @@ TEST_CASE("the limit takes the first items of the suite, whatever the plan's ord
   CHECK(*ran.score() == 1);
 }
 
-TEST_CASE("planning for a cache that gives nothing is given up, and that is said once") {
-  run_fixture at;
+namespace {
+
+std::string sixty_that_share() {
   std::string lines;
   const std::string shared(2'000, 'x');
   for (int i = 0; i < 60; ++i) {
     const auto id = std::to_string(i);
     lines += R"({"id":")" + id + R"(","prompt":")" + shared + id + R"(","target":"yes"})" + "\n";
   }
-  at.suite(lines);
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("planning for a cache that gives nothing is given up, and that is said once") {
+  run_fixture at;
+  at.suite(sixty_that_share());
   run::run_options greedy;
   greedy.request.defaults.temperature = 0;
   const std::string said =
@@ -238,13 +246,7 @@ TEST_CASE("planning for a cache that gives nothing is given up, and that is said
 
 TEST_CASE("planning goes on where the cache gives what was expected") {
   run_fixture at;
-  std::string lines;
-  const std::string shared(2'000, 'x');
-  for (int i = 0; i < 60; ++i) {
-    const auto id = std::to_string(i);
-    lines += R"({"id":")" + id + R"(","prompt":")" + shared + id + R"(","target":"yes"})" + "\n";
-  }
-  at.suite(lines);
+  at.suite(sixty_that_share());
   at.script(R"({"text":"yes","usage":{"prompt_tokens":500,"cached_tokens":490,"completion_tokens":1}})"
             "\n");
   run::run_options greedy;
