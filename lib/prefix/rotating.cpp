@@ -18,8 +18,6 @@ constexpr duration least_patience = std::chrono::seconds(10);
 constexpr std::uint64_t telling = 64;
 /// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none.
 constexpr std::uint32_t trial = 16;
-/// English and code, roughly.
-constexpr std::uint64_t bytes_per_token = 4;
 
 /// One common cache. A few groups take turns in proportion to their sizes, as many as the cache has room for;
 /// who would find notably more after a running request's first token waits for it.
@@ -28,7 +26,7 @@ class rotating final : public strategy {
   rotating(const plan& order, cache_model cache)
       : plan_(order),
         cache_(cache),
-        units_per_token_(order.exact ? 1 : bytes_per_token),
+        units_per_token_(order.units_per_token()),
         pending_(order),
         seen_(order),
         unsent_(order.order.size()),

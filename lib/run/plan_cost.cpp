@@ -13,8 +13,7 @@ cost planned_cost::total() const noexcept {
 planned_cost cost_of(const prefix::plan& plan, const prefix::prediction& prediction,
                      std::span<const std::optional<std::uint32_t>> max_tokens,
                      std::optional<std::uint64_t> expected_output, const price& at) {
-  constexpr std::uint64_t bytes_per_token = 4;  // Roughly, in English and code.
-  const auto unit = plan.exact ? 1 : bytes_per_token;
+  const auto unit = plan.units_per_token();
   planned_cost out;
   out.estimated = !plan.exact;
   const auto cached = prediction.total_cached / unit;

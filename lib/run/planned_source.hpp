@@ -72,8 +72,7 @@ class planned_source final : public pool::source {
   [[nodiscard]] std::uint32_t length(std::uint32_t item) const { return dispatch_.order().lengths[item]; }
   [[nodiscard]] bool exact() const { return dispatch_.order().exact; }
   [[nodiscard]] std::uint64_t prompt_tokens(std::uint32_t item) const {
-    constexpr std::uint64_t bytes_per_token = 4;  // Roughly, in English and code.
-    return exact() ? length(item) : length(item) / bytes_per_token;
+    return length(item) / dispatch_.order().units_per_token();
   }
   /// Only counted tokens prove it.
   [[nodiscard]] bool too_long(std::uint32_t item) const {

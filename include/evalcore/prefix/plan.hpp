@@ -38,6 +38,8 @@ struct plan {
   std::uint32_t invariant_units = 0;  ///< Shared by all requests of the suite; 0 for fewer than two.
   std::uint64_t total_units = 0;      ///< Of all prompts.
 
+  /// Of prompts in bytes roughly, as in English and code.
+  [[nodiscard]] std::uint32_t units_per_token() const noexcept { return exact ? 1 : 4; }
   /// Of an item; from 0.
   [[nodiscard]] std::uint32_t block_of(std::uint32_t item) const noexcept {
     return static_cast<std::uint32_t>(std::uint64_t{item} * blocks / order.size());
