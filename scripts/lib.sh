@@ -214,10 +214,11 @@ need_bfcl_data() {
   with_cache_lock fetch_bfcl_data
 }
 
-# Written anew each time: the checkout may have moved. The move makes it whole for a reader at any time.
+# The program is a copy, so that it does not depend on a checkout that may go away. The move makes it whole for a
+# reader at any time.
 write_llama_server() {
   mkdir -p "${EVALCORE_LLAMA_SERVER%/*}"
-  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$(venv_python llama)" "$EVALCORE_ROOT/scripts/llama_server.py" \
+  { printf '#!%s\n' "$(venv_python llama)" && sed 1d "$EVALCORE_ROOT/scripts/llama_server.py"; } \
     >"$EVALCORE_LLAMA_SERVER.new"
   chmod +x "$EVALCORE_LLAMA_SERVER.new"
   mv "$EVALCORE_LLAMA_SERVER.new" "$EVALCORE_LLAMA_SERVER"
