@@ -99,4 +99,21 @@ void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const di
   if (ways.cache_salt && !hints.cache_salt.empty()) out.key("cache_salt").string(hints.cache_salt);
 }
 
+void put_sampling(json::writer& out, const chat::parameters& params, std::string_view max_tokens_field,
+                  drop_list& dropped) {
+  if (params.max_tokens && dropped.honours(max_tokens_field)) {
+    out.key(max_tokens_field).number(std::uint64_t{*params.max_tokens});
+  }
+  if (params.temperature && dropped.honours("temperature"))
+    out.key("temperature").number(*params.temperature);
+  if (params.top_p && dropped.honours("top_p")) out.key("top_p").number(*params.top_p);
+  if (params.top_k && dropped.honours("top_k")) out.key("top_k").number(std::uint64_t{*params.top_k});
+  if (params.seed && dropped.honours("seed")) out.key("seed").number(*params.seed);
+  if (!params.stop.empty() && dropped.honours("stop")) {
+    out.key("stop").begin_array();
+    for (const auto& text : params.stop) out.string(text);
+    out.end_array();
+  }
+}
+
 }  // namespace evalcore::wire

@@ -45,6 +45,11 @@ class drop_list {
 /// a reply would have to tell of.
 void put_cache_hints(json::writer& out, const chat::cache_hints& hints, const dialect& ways);
 
+/// Writes what OpenAI's chat and completions have in common of how to sample; `max_tokens_field` is the name
+/// that the route has for the bound.
+void put_sampling(json::writer& out, const chat::parameters& params, std::string_view max_tokens_field,
+                  drop_list& dropped);
+
 /// The arguments of a call in the history, unchanged; blank ones are an empty object, as some servers refuse
 /// a call whose arguments are no JSON.
 [[nodiscard]] std::string_view sent_arguments(std::string_view arguments);

@@ -74,7 +74,6 @@ class completion_body {
  private:
   void put_prompt(const chat::prompt& one);
   void put_prompts();
-  void put_sampling();
   void put_logprobs(bool stream);
 
   const chat::completion_request& request_;
@@ -104,21 +103,6 @@ void completion_body::put_prompts() {
   out_.end_array();
 }
 
-void completion_body::put_sampling() {
-  const auto& params = request_.params;
-  if (params.max_tokens) out_.key("max_tokens").number(std::uint64_t{*params.max_tokens});
-  if (params.temperature && dropped_.honours("temperature"))
-    out_.key("temperature").number(*params.temperature);
-  if (params.top_p && dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
-  if (params.top_k && dropped_.honours("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
-  if (params.seed && dropped_.honours("seed")) out_.key("seed").number(*params.seed);
-  if (!params.stop.empty() && dropped_.honours("stop")) {
-    out_.key("stop").begin_array();
-    for (const auto& text : params.stop) out_.string(text);
-    out_.end_array();
-  }
-}
-
 void completion_body::put_logprobs(bool stream) {
   const auto& params = request_.params;
   if (!wants_logprobs(params) || !dropped_.honours("logprobs")) return;
@@ -139,7 +123,7 @@ void completion_body::put(bool stream) {
   out_.begin_object();
   if (!request_.model.empty()) out_.key("model").string(request_.model);
   put_prompts();
-  put_sampling();
+  put_sampling(out_, request_.params, "max_tokens", dropped_);
   if (request_.echo) out_.key("echo").boolean(true);
   put_logprobs(stream);
   out_.key("stream").boolean(stream);

@@ -20,7 +20,6 @@ class chat_body {
   void put_message(const chat::message& turn);
   void put_tools();
   void put_tool_choice();
-  void put_sampling();
   void put_format();
   void put_logprobs(bool stream);
   void put_thinking();
@@ -124,23 +123,6 @@ void chat_body::put_tool_choice() {
   }
 }
 
-void chat_body::put_sampling() {
-  const auto& params = request_.params;
-  if (params.max_tokens && dropped_.honours(ways_.max_tokens_field)) {
-    out_.key(ways_.max_tokens_field).number(std::uint64_t{*params.max_tokens});
-  }
-  if (params.temperature && dropped_.honours("temperature"))
-    out_.key("temperature").number(*params.temperature);
-  if (params.top_p && dropped_.honours("top_p")) out_.key("top_p").number(*params.top_p);
-  if (params.top_k && dropped_.honours("top_k")) out_.key("top_k").number(std::uint64_t{*params.top_k});
-  if (params.seed && dropped_.honours("seed")) out_.key("seed").number(*params.seed);
-  if (!params.stop.empty() && dropped_.honours("stop")) {
-    out_.key("stop").begin_array();
-    for (const auto& text : params.stop) out_.string(text);
-    out_.end_array();
-  }
-}
-
 void chat_body::put_format() {
   const auto& format = request_.params.format;
   if (!format || !dropped_.honours("response_format")) return;
@@ -199,7 +181,7 @@ void chat_body::put(bool stream) {
   for (const auto& turn : request_.messages) put_message(turn);
   out_.end_array();
   put_tools();
-  put_sampling();
+  put_sampling(out_, request_.params, ways_.max_tokens_field, dropped_);
   put_format();
   put_logprobs(stream);
   put_thinking();
