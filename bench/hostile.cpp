@@ -8,7 +8,6 @@
 //               wrong with its bytes
 #include <fcntl.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,7 +16,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
@@ -25,6 +23,7 @@
 
 #include "loopback/chat_client.hpp"
 #include "loopback/hostile_answers.hpp"
+#include "own_costs.hpp"
 
 using namespace evalcore;
 
@@ -40,25 +39,6 @@ struct ending {
   bool flagged = false;   ///< The reply says what was wrong.
   cost taken;
 };
-
-/// The peak of this process's resident memory so far.
-double peak_mb() {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kib = 0;
-    if (word == "VmHWM:" && status >> kib) return kib * 1024 / 1e6;
-  }
-  return 0;
-}
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto in_seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
-}
 
 template <class T>
 bool pass(int pipe_end, const T& value) {
@@ -83,10 +63,10 @@ bool receive(int pipe_end, T& value) {
   ending seen;
   {
     test::chat_client client("http://127.0.0.1:" + std::to_string(port), answer.streamed);
-    const double rss_before = peak_mb();
-    const double cpu_before = cpu_seconds();
+    const double rss_before = bench::memory_mb("VmHWM:");
+    const double cpu_before = bench::processor_seconds();
     const auto outcome = client.ask();
-    seen.taken = {peak_mb() - rss_before, cpu_seconds() - cpu_before};
+    seen.taken = {bench::memory_mb("VmHWM:") - rss_before, bench::processor_seconds() - cpu_before};
     if (outcome) {
       seen.flagged = outcome->damage != chat::json_damage{};
     } else {

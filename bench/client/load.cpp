@@ -1,7 +1,5 @@
 #include "load.hpp"
 
-#include <sys/resource.h>
-
 #include <cstdio>
 #include <cstdlib>
 
@@ -9,6 +7,7 @@
 
 #include "backend/endpoint.hpp"
 #include "net/request_text.hpp"
+#include "own_costs.hpp"
 
 using namespace evalcore;
 
@@ -17,15 +16,6 @@ namespace {
 constexpr auto warm_up = std::chrono::milliseconds(400);
 
 }  // namespace
-
-double processor_s() {
-  rusage used{};
-  ::getrusage(RUSAGE_SELF, &used);
-  const auto in_s = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return in_s(used.ru_utime) + in_s(used.ru_stime);
-}
 
 void give_up(const std::string& why) {
   std::fprintf(stderr, "bench_client: %s\n", why.c_str());
@@ -45,14 +35,14 @@ bool meter::answered() {
     if (now < begin_) return true;
     counting_ = true;
     begin_ = now;
-    cpu_at_begin_ = processor_s();
+    cpu_at_begin_ = bench::processor_seconds();
     return true;
   }
   if (now > end_ && seen_.wall_s > 0) return false;
   ++seen_.requests;
   if (now < end_) return true;
   seen_.wall_s = std::chrono::duration<double>(now - begin_).count();
-  seen_.cpu_s = processor_s() - cpu_at_begin_;
+  seen_.cpu_s = bench::processor_seconds() - cpu_at_begin_;
   return false;
 }
 

@@ -40,8 +40,6 @@ class meter {
   figures seen_;
 };
 
-/// Of this process so far.
-double processor_s();
 [[noreturn]] void give_up(const std::string& why);
 
 /// The request that all clients send.

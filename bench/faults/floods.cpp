@@ -1,13 +1,11 @@
 // F18, F19, F20: how much a server answers.
-#include <sys/resource.h>
-
 #include <array>
-#include <fstream>
 #include <stdexcept>
 #include <string>
 
 #include "faults/cases.hpp"
 #include "loopback/hostile_answers.hpp"
+#include "own_costs.hpp"
 
 namespace evalcore::faults {
 namespace {
@@ -26,24 +24,6 @@ const test::hostile_answer& named(std::string_view name) {
   throw std::logic_error("no such answer");
 }
 
-double memory_mb(std::string_view field) {
-  std::ifstream status("/proc/self/status");
-  for (std::string word; status >> word;) {
-    double kib = 0;
-    if (word == field && status >> kib) return kib * 1024 / 1e6;
-  }
-  return 0;
-}
-
-double cpu_seconds() {
-  rusage used{};
-  getrusage(RUSAGE_SELF, &used);
-  const auto in_seconds = [](const timeval& time) {
-    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
-  };
-  return in_seconds(used.ru_utime) + in_seconds(used.ru_stime);
-}
-
 struct bounds {
   double memory_mb = 0;
   double cpu_s = 0;
@@ -60,11 +40,11 @@ void meet(const form& how, judge& verdict, const test::hostile_answer& flood, co
   client host(asks);
   verdict.answered_at_once(host.run());         // What any first request costs is not the flood's.
   std::ofstream("/proc/self/clear_refs") << 5;  // The peak is counted from here.
-  const double memory_before = memory_mb("VmRSS:");
-  const double cpu_before = cpu_seconds();
+  const double memory_before = bench::memory_mb("VmRSS:");
+  const double cpu_before = bench::processor_seconds();
   const auto seen = host.run();
-  [[maybe_unused]] const double memory = memory_mb("VmHWM:") - memory_before;
-  [[maybe_unused]] const double cpu = cpu_seconds() - cpu_before;
+  [[maybe_unused]] const double memory = bench::memory_mb("VmHWM:") - memory_before;
+  [[maybe_unused]] const double cpu = bench::processor_seconds() - cpu_before;
   verdict.answered_after(seen, {*flood.expected});
 #ifndef EVALCORE_SANITIZED
   verdict.must(memory <= most.memory_mb, "took " + std::to_string(memory) + " MB");

@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 
@@ -70,7 +71,7 @@ SSL_CTX* context_of(X509* shown, EVP_PKEY* own) {
 }
 
 std::string written_to_file(X509* one) {
-  std::string path = "/tmp/evalcore-faults-XXXXXX";
+  std::string path = (std::filesystem::temp_directory_path() / "evalcore-faults-XXXXXX").string();
   const int file = ::mkstemp(path.data());
   require(file >= 0, "CA file");
   FILE* out = ::fdopen(file, "w");
