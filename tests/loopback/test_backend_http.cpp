@@ -50,6 +50,21 @@ std::vector<test::script> generic(std::vector<test::script> rest) {
   return all;
 }
 
+/// A key in the environment for as long as it lives.
+struct key_in_environment {
+  static constexpr auto name = "EVALCORE_TEST_HTTP_KEY";
+  key_in_environment() { ::setenv(name, "sk-very-secret", 1); }
+  ~key_in_environment() { ::unsetenv(name); }
+};
+
+/// How to connect to `server` with that key.
+backend::http_options with_key(const test::fault_server& server) {
+  backend::http_options how;
+  how.base_url = server.url();
+  how.opens.key_env = key_in_environment::name;
+  return how;
+}
+
 test::script comments_then_silence() {
   return {test::send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"
                      ": keepalive 1/2\n\n: keepalive 2/2\n\n"),
@@ -497,14 +512,10 @@ TEST_CASE("patience that ends says why; a wait before a run can be interrupted")
 
 TEST_CASE("the key goes into each request and into no message") {
   net::loop loop;
-  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const key_in_environment set;
   test::fault_server server(generic(
       {answer("401 Unauthorized", R"({"error":{"message":"Incorrect API key provided: sk-very-secret"}})")}));
-  backend::http_options how;
-  how.base_url = server.url();
-  how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
-  const auto made = backend::connect_openai_url(loop, how);
-  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+  const auto made = backend::connect_openai_url(loop, with_key(server));
   REQUIRE(made);
   const auto refused = test::start(loop, **made, test::user_says("hi")).sink->wait();
   CHECK(refused.error().code == errc::auth);
@@ -518,31 +529,23 @@ TEST_CASE("the key goes into each request and into no message") {
 
 TEST_CASE("a server that says a key is its model is left, and tells it to nobody") {
   net::loop loop;
-  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const key_in_environment set;
   for (const char* list :
        {R"({"data":[{"id":"sk-very-secret"}]})", R"({"data":[{"id":"sk-very-secret"},{"id":"b"}]})"}) {
     const test::fault_server server({answer("200 OK", list)});
-    backend::http_options how;
-    how.base_url = server.url();
-    how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
-    const auto made = backend::connect_openai_url(loop, how);
+    const auto made = backend::connect_openai_url(loop, with_key(server));
     REQUIRE_FALSE(made);
     CHECK(made.error().message.find("sk-very-secret") == std::string::npos);
   }
-  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
 }
 
 TEST_CASE("a key in what a reply says of itself is hidden") {
   net::loop loop;
-  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const key_in_environment set;
   const test::fault_server server(generic({answer(
       "200 OK",
       R"({"model":"sk-very-secret","choices":[{"index":0,"finish_reason":"stop","message":{"content":"hi"}}]})")}));
-  backend::http_options how;
-  how.base_url = server.url();
-  how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
-  const auto made = backend::connect_openai_url(loop, how);
-  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
+  const auto made = backend::connect_openai_url(loop, with_key(server));
   REQUIRE(made);
   const auto reply = test::start(loop, **made, test::user_says("hi")).sink->wait();
   REQUIRE(reply);
@@ -589,13 +592,11 @@ TEST_CASE("connecting can be interrupted") {
 
 TEST_CASE("Anthropic's messages are spoken with the key and the version in their headers") {
   net::loop loop;
-  ::setenv("EVALCORE_TEST_HTTP_KEY", "sk-very-secret", 1);
+  const key_in_environment set;
   const auto connect_with = [&](const test::fault_server& server, const char* dialect, auto version) {
-    backend::http_options how;
-    how.base_url = server.url();
+    auto how = with_key(server);
     how.model = "m";
     how.ways = wire::find_dialect(dialect);
-    how.opens.key_env = "EVALCORE_TEST_HTTP_KEY";
     how.version = version;
     return backend::connect_anthropic_url(loop, how);
   };
@@ -619,7 +620,6 @@ TEST_CASE("Anthropic's messages are spoken with the key and the version in their
   }
   test::fault_server newer({list, refusal});
   const auto late = connect_with(newer, "anthropic", wire::anthropic_version::v2026_10_21);
-  ::unsetenv("EVALCORE_TEST_HTTP_KEY");
   REQUIRE(late);
   CHECK_FALSE(test::start(loop, **late, test::user_says("hi")).sink->wait());
   CHECK(newer.requests()[1].find("anthropic-version: 2026-10-21\r\n") != std::string::npos);
