@@ -2,8 +2,8 @@
 """The adaptive limit: the simulations of bench_auto, and llama.cpp's server on the demo's model.
 
 The real part runs the same number of short requests at 1, 2, 4, 8 and 16 in flight and with --concurrency auto,
-three rounds interleaved, and compares completion tokens per second of the server's processor time, which is not
-moved by what else the machine does.
+three rounds interleaved, and compares the medians of completion tokens per second of the server's processor time. The best
+of five single runs would be the luckiest: on a shared machine one moves by a fifth from round to round.
 """
 
 # needs: llama_server model
@@ -88,11 +88,10 @@ def real_server(evalcore):
                     rates[concurrency].append(rate)
                     print(f"round {turn + 1}: {concurrency} in flight, {rate:.1f} tokens per processor second",
                           file=sys.stderr)
-    shares = [auto / max(rates[n][turn] for n in FIXED) for turn, auto in enumerate(rates["auto"])]
+    typical = {concurrency: statistics.median(of) for concurrency, of in rates.items()}
     return {
-        "real_share_of_best": round(statistics.median(shares), 3),
-        "real_tokens_per_processor_s": {
-            str(concurrency): round(statistics.median(of), 1) for concurrency, of in rates.items()},
+        "real_share_of_best": round(typical["auto"] / max(typical[n] for n in FIXED), 3),
+        "real_tokens_per_processor_s": {str(concurrency): round(rate, 1) for concurrency, rate in typical.items()},
     }
 
 
