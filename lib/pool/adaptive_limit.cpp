@@ -152,7 +152,7 @@ void adaptive_limit::failed(const flight& one, std::uint32_t level, instant now)
   }
   const auto below = static_cast<std::uint32_t>(below_collapse * level_at_failure_);
   hold(std::max(std::min(below, level_at_failure_ - 1), bounds_.floor), collapsed_hold, now);
-  cut(std::min(limit_, bounds_.start), limit_reason::collapsed, now);
+  cut(std::max(std::min(limit_ / 2, bounds_.start), bounds_.floor), limit_reason::collapsed, now);
 }
 
 void adaptive_limit::cut(std::uint32_t limit, limit_reason why, instant now) {

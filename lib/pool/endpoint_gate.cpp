@@ -17,10 +17,10 @@ bool is_endpoint_failure(errc code) {
 
 bool is_refused_account(errc code) { return code == errc::auth || code == errc::quota; }
 
-limit_bounds bounds_up_to(std::uint32_t most) {
+limit_bounds bounds_from(std::uint32_t first, std::uint32_t most) {
   limit_bounds bounds;
   bounds.ceiling = std::max(most, std::uint32_t{1});
-  bounds.start = std::min(bounds.start, bounds.ceiling);
+  bounds.start = std::clamp(first, bounds.floor, bounds.ceiling);
   return bounds;
 }
 
@@ -31,14 +31,14 @@ endpoint_gate::endpoint_gate(const options& how)
       breaker_(how.breaker),
       pacer_(how.rate),
       limit_(std::max(how.max_in_flight, std::uint32_t{1})) {
-  if (how.adaptive) adaptive_.emplace(bounds_up_to(how.highest_tried));
+  if (how.adaptive) adaptive_.emplace(bounds_from(how.first_tried, how.highest_tried));
 }
 
 std::uint32_t endpoint_gate::limit() const noexcept { return adaptive_ ? adaptive_->limit() : limit_; }
 
 void endpoint_gate::set_limit(std::uint32_t most, instant now) {
   limit_ = std::max(most, std::uint32_t{1});
-  if (adaptive_) adaptive_->set_bounds(bounds_up_to(most), now);
+  if (adaptive_) adaptive_->set_bounds(bounds_from(how_.first_tried, most), now);
 }
 
 std::span<const limit_change> endpoint_gate::history() const {

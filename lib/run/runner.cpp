@@ -228,7 +228,10 @@ class runner {
   result<void> plan() {
     auto& bound = how_.pool.adaptive ? how_.pool.highest_tried : how_.pool.max_in_flight;
     summary_.adaptive = how_.pool.adaptive;
-    if (summary_.backend.slots) bound = std::min(bound, *summary_.backend.slots);
+    if (const auto slots = summary_.backend.slots) {
+      bound = std::min(bound, *slots);
+      how_.pool.first_tried = std::max(how_.pool.first_tried, *slots / 2);
+    }
     summary_.concurrency = bound;
     if (pending_.empty()) return {};
     if (!how_.suite_order) deal(suite_, pending_);

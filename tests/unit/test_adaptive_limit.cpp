@@ -170,6 +170,14 @@ TEST_CASE("failures between answers change nothing; failures in a row start agai
   CHECK(c.limit.limit() == before * 97 / 100);
 }
 
+TEST_CASE("failures in a row at the start take half of it") {
+  client c({.start = 8, .ceiling = 16});
+  c.fill();
+  CHECK(c.in_flight.size() == 8);
+  while (!c.in_flight.empty()) c.end_oldest(load_sign::failed);
+  CHECK(c.limit.limit() == 4);
+}
+
 TEST_CASE("what fails before the server has answered again belongs to the same outage") {
   client c;
   c.grow_to(40);

@@ -137,6 +137,15 @@ pool::item_id probe_after_outage(pool_bench& b, double wait) {
 
 }  // namespace
 
+TEST_CASE("an adaptive limit begins where it is told, within what may be tried") {
+  CHECK(pool_bench({.adaptive = true}).machine.endpoints()[0].limit() == 2);
+  CHECK(
+      pool_bench({.adaptive = true, .highest_tried = 16, .first_tried = 8}).machine.endpoints()[0].limit() ==
+      8);
+  CHECK(pool_bench({.adaptive = true, .highest_tried = 4, .first_tried = 8}).machine.endpoints()[0].limit() ==
+        4);
+}
+
 TEST_CASE("an outage of a minute at 64 in flight costs no item and at most a fifth more requests") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     pool::options how;

@@ -47,8 +47,8 @@ struct limit_bounds {
 /// Probes: from time to time it tries a few more for a round, and keeps them if they pay; or a few less, when
 /// goodput fell with more or the first token takes much longer than it can.
 ///
-/// Cuts: a rejection cuts it to what the server had taken, failures in a row to the start. The level is not
-/// passed again for a while.
+/// Cuts: a rejection cuts it to what the server had taken, failures in a row to the start, or half where that
+/// is less. The level is not passed again for a while.
 ///
 /// Tokens: a goodput that breaks in bounds the tokens in flight (see token_bound), not the number of
 /// requests.

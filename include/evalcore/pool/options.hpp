@@ -49,6 +49,9 @@ struct options {
   /// Find the number that serves best instead (see adaptive_limit), up to highest_tried.
   bool adaptive = false;
   std::uint32_t highest_tried = 256;
+  /// Where it begins. Half of what a server says that it computes side by side is a good place: whether the
+  /// other half pays is seen next.
+  std::uint32_t first_tried = 2;
 
   retry_options retry;
   breaker_options breaker;
