@@ -8,10 +8,10 @@
 #include <evalcore/run/ids.hpp>
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
-#include <evalcore/score/scorer.hpp>
 
 #include "run/merge_parts.hpp"
 #include "run/merge_store.hpp"
+#include "run/prepared_item.hpp"
 #include "run/setup.hpp"
 #include "run/tally.hpp"
 
@@ -95,23 +95,17 @@ class merging {
     out_.labels = setup_.labels;
   }
 
-  result<item_record> record_of(const item& one) const {
-    auto request = prepare(one, setup_.request);
-    if (!request) return std::move(request).error();
-    return item_record{item_key(out_.what.suite_hash, one.id, 0, one.scorer),
-                       cache_key(out_.what.backend.identity, request->model, canonical_text(*request), 0),
-                       one.id, 0};
+  result<prepared_item> read(std::size_t index) const {
+    return read_item(suite_, index, setup_.request, out_.what.backend.identity);
   }
 
   result<void> copy() {
     auto store = merge_store::create(how_.into);
     if (!store) return std::move(store).error();
     for (std::size_t index = 0; index < out_.what.items; ++index) {
-      auto one = suite_.get(index);
-      if (!one) return std::move(one).error();
-      auto record = record_of(*one);
-      if (!record) return std::move(record).error();
-      if (auto wanted = store->want(*record); !wanted) return wanted;
+      auto what = read(index);
+      if (!what) return std::move(what).error();
+      if (auto wanted = store->want(what->record); !wanted) return wanted;
     }
     for (const auto& one : parts_) {
       if (auto added = store->add(one.path); !added) return added;
@@ -127,9 +121,9 @@ class merging {
     auto store = store::open(how_.into);
     if (!store) return std::move(store).error();
     for (std::size_t index = 0; index < out_.what.items; ++index) {
-      auto one = suite_.get(index);
-      if (!one) return std::move(one).error();
-      if (auto counted = count_item(*one, *store); !counted) return counted;
+      auto what = read(index);
+      if (!what) return std::move(what).error();
+      if (auto counted = count_item(*what, *store); !counted) return counted;
     }
     auto twice = store->possibly_paid_twice();
     if (!twice) return std::move(twice).error();
@@ -139,22 +133,18 @@ class merging {
     return keep(*store);
   }
 
-  result<void> count_item(const item& one, const store& from) {
-    auto scorer = score::find_scorer(one.scorer);
-    if (!scorer) return std::move(scorer).error();
-    tally_.item(one.category, **scorer);
-    auto record = record_of(one);
-    if (!record) return std::move(record).error();
-    auto stored = from.find(*record);
+  result<void> count_item(const prepared_item& what, const store& from) {
+    const auto& [one, scorer, request, record] = what;
+    tally_.item(one.category, *scorer);
+    auto stored = from.find(record);
     if (!stored) return std::move(stored).error();
     if (*stored) {
       const auto& reply = (*stored)->reply;
-      const auto verdict = (*scorer)->score({&one.target, &one.request.tools, one.category}, reply);
-      tally_.answer(one.category, **scorer, reply, verdict);
+      tally_.answer(one.category, *scorer, reply, scorer->score(task_of(one), reply));
       tally_.tokens(reply, (*stored)->predicted_cached_tokens);
       return {};
     }
-    const auto failed = history_.last_failure.find(record->item_key);
+    const auto failed = history_.last_failure.find(record.item_key);
     const auto code = failed == history_.last_failure.end() ? std::string() : failed->second;
     if (code.empty() || code == name(errc::cancelled)) {
       out_.missing.push_back(one.id);

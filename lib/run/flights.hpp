@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/pool/pool.hpp>
+
+#include "run/outgoing.hpp"
+#include "run/run_state.hpp"
+
+namespace evalcore::run {
+
+/// The failure with what the backend said of it, unless that is in it already.
+[[nodiscard]] std::string in_words(const error& failure);
+
+/// The items that are under way: each attempt goes into the store, each answer is scored and counted.
+class flights {
+ public:
+  /// Both must outlive it.
+  flights(run_state& of, outgoing& from) : run_(of), out_(from) {}
+
+  /// What happened to one of them. Errors: storage; bad_suite.
+  result<void> handle(pool::event& event);
+
+ private:
+  struct flight {
+    item_record record;
+    attempt_record attempt;
+    std::vector<std::string> left_out = {};  ///< Fields of the item that the prepared request lacks.
+    bool waits = false;                      ///< For another attempt; the last one is stored.
+    std::optional<pico_usd> bound = {};      ///< Of the cost of one attempt.
+  };
+
+  result<void> started(const pool::event& event);
+  result<void> retrying(const pool::event& event);
+  result<void> ended(pool::event& event);
+  result<void> make(pool::item_id id);
+  result<void> answered(std::uint32_t position, const flight& was, const chat::reply& reply);
+
+  void tell_order();
+  void tell_dropped(const std::string& item_id, const chat::reply& reply);
+  void count_error(const std::string& item_id, const error& why);
+  void count_tokens(const chat::reply& reply, const attempt_record& attempt);
+
+  run_state& run_;
+  outgoing& out_;
+  std::map<pool::item_id, flight> flying_;
+  bool told_order_ = false;
+  std::set<std::string> told_dropped_;
+};
+
+}  // namespace evalcore::run

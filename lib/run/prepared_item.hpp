@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <string>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/run/prepare.hpp>
+#include <evalcore/run/store.hpp>
+#include <evalcore/run/suite.hpp>
+#include <evalcore/score/scorer.hpp>
+
+namespace evalcore::run {
+
+/// An item with what goes out for it and where that is kept.
+struct prepared_item {
+  item one;
+  std::shared_ptr<const score::scorer> scorer;
+  chat::request request;
+  item_record record;
+};
+
+/// Errors: as suite::get(), score::find_scorer() and prepare().
+[[nodiscard]] result<prepared_item> read_item(const suite& from, std::size_t index,
+                                              const request_options& how,
+                                              const std::map<std::string, std::string>& identity);
+
+/// What the scorer looks at; refers to the item.
+[[nodiscard]] score::task task_of(const item& one);
+
+}  // namespace evalcore::run

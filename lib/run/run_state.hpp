@@ -1,0 +1,28 @@
+#pragma once
+
+#include <evalcore/run/runner.hpp>
+
+#include "run/ledger.hpp"
+#include "run/tally.hpp"
+
+namespace evalcore::run {
+
+/// What the parts of one run share. All of them work on the host's thread.
+struct run_state {
+  const suite& from;
+  store& into;
+  const run_options& how;
+  const observer& watch;
+  request_options request;  ///< As in `how`, with the tools mode decided.
+  summary told = {};
+  tally counts{told};
+  ledger costs{told};
+  progress now = {};
+
+  run_state(const suite& what, store& kept_in, const run_options& options, const observer& watching)
+      : from(what), into(kept_in), how(options), watch(watching), request(options.request) {}
+  run_state(const run_state&) = delete;
+  run_state& operator=(const run_state&) = delete;
+};
+
+}  // namespace evalcore::run

@@ -1,0 +1,100 @@
+#include "run/work_left.hpp"
+
+#include <string>
+#include <utility>
+
+#include <evalcore/run/ids.hpp>
+#include <evalcore/run/response_cache.hpp>
+
+#include "run/prepared_item.hpp"
+
+namespace evalcore::run {
+namespace {
+
+result<prepared_item> read(const run_state& of, std::size_t index) {
+  return read_item(of.from, index, of.request, of.told.backend.identity);
+}
+
+/// Scored again: it is cheap, and a scorer that was mended counts at once.
+result<void> reuse(run_state& of, const prepared_item& what, const stored_reply& stored) {
+  const auto verdict = what.scorer->score(task_of(what.one), stored.reply);
+  if (auto kept = of.into.put_verdict(what.record, verdict); !kept) return kept;
+  of.told.reused += 1;
+  if (!stored.priced) of.costs.reused(what.request, stored.reply);
+  of.counts.answer(what.one.category, *what.scorer, stored.reply, verdict);
+  return {};
+}
+
+result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {
+  auto stored = of.into.find(what.record);
+  if (!stored) return std::move(stored).error();
+  if (*stored) return reuse(of, what, **stored);
+  auto earlier = find_earlier(of.how.cache, what.record.cache_key, what.request);
+  if (!earlier) return std::move(earlier).error();
+  if (*earlier) {
+    into.cached.push_back(index);
+    return {};
+  }
+  if (auto payable = of.costs.payable(what.one.id, what.request); !payable) return payable;
+  into.pending.push_back(static_cast<std::uint32_t>(index));
+  return {};
+}
+
+/// What the store knows beside replies.
+result<void> read_history(run_state& of, work_left& into) {
+  auto runs = of.into.runs();
+  if (!runs) return std::move(runs).error();
+  into.seen_before = *runs > 0 || !into.cached.empty();
+  auto twice = of.into.possibly_paid_twice();
+  if (!twice) return std::move(twice).error();
+  of.told.possibly_paid_twice = *twice;
+  if (!of.told.cost) return {};
+  auto spent = of.into.spent(of.told.suite_hash, of.told.backend.identity);
+  if (!spent) return std::move(spent).error();
+  of.told.cost->spent += *spent;
+  return {};
+}
+
+}  // namespace
+
+result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>* own) {
+  work_left out;
+  std::uint64_t sampled = 0;
+  for (std::size_t at = 0; at < of.told.items; ++at) {
+    const auto index = own != nullptr ? (*own)[at] : at;
+    auto what = read(of, index);
+    if (!what) return std::move(what).error();
+    out.any_tools = out.any_tools || !what->one.request.tools.empty();
+    of.counts.item(what->one.category, *what->scorer);
+    const auto pending = out.pending.size();
+    if (auto looked = look_for(of, index, *what, out); !looked) return std::move(looked).error();
+    if (out.pending.size() > pending && !what->request.params.temperature) sampled += 1;
+  }
+  if (sampled > 0) {
+    of.watch.note(std::to_string(sampled) + " of " + std::to_string(out.pending.size()) +
+                  " items are sent without a temperature, so the backend's default holds and may sample; "
+                  "--temperature 0 makes them greedy");
+  }
+  if (auto history = read_history(of, out); !history) return std::move(history).error();
+  return out;
+}
+
+result<void> take_cached(run_state& of, const std::vector<std::size_t>& positions) {
+  for (const auto index : positions) {
+    auto what = read(of, index);
+    if (!what) return std::move(what).error();
+    auto earlier = find_earlier(of.how.cache, what->record.cache_key, what->request);
+    if (!earlier) return std::move(earlier).error();
+    const auto& [reply, run_id] = earlier->value();
+    const auto verdict = what->scorer->score(task_of(what->one), reply);
+    const attempt_record nothing_sent{
+        .started_unix_ms = unix_ms_now(), .cost = of.costs.sent(0), .answered_by = run_id};
+    if (auto kept = of.into.put_reply(what->record, nothing_sent, reply, verdict); !kept) return kept;
+    of.told.reused += 1;
+    of.told.stood_in += 1;
+    of.counts.answer(what->one.category, *what->scorer, reply, verdict);
+  }
+  return {};
+}
+
+}  // namespace evalcore::run
