@@ -1,0 +1,43 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <initializer_list>
+
+#include <evalcore/score/rate_bounds.hpp>
+
+using evalcore::score::exact_bounds;
+
+TEST_CASE("the exact interval of a rate is that of scipy's binomtest") {
+  // scipy 1.17.1: binomtest(k, n).proportion_ci(method='exact').
+  struct row {
+    std::uint64_t seen;
+    std::uint64_t trials;
+    double low;
+    double high;
+  };
+  constexpr row rows[] = {
+      {18, 40, 0.29258835003987993, 0.6150932054659867},
+      {1, 100, 0.00025314603268189283, 0.054459385392080666},
+      {3, 60, 0.010432329644348218, 0.13924324672110006},
+      {250'000, 1'000'000, 0.2491515356855458, 0.25084991259633516},
+  };
+  for (const auto& row : rows) {
+    CAPTURE(row.seen);
+    CHECK(exact_bounds(row.seen, row.trials).low == doctest::Approx(row.low).epsilon(1e-9));
+    CHECK(exact_bounds(row.seen, row.trials).high == doctest::Approx(row.high).epsilon(1e-9));
+  }
+}
+
+TEST_CASE("a rate that was never seen, or always, has a bound at the other end alone") {
+  // With the rate p nothing is seen in n with probability (1 - p)^n; at the bound that is 2.5 %.
+  for (const std::uint64_t trials : {1U, 40U, 300U}) {
+    const double bound = 1 - std::pow(0.025, 1 / static_cast<double>(trials));
+    CHECK(exact_bounds(0, trials).low == 0);
+    CHECK(exact_bounds(0, trials).high == doctest::Approx(bound).epsilon(1e-12));
+    CHECK(exact_bounds(trials, trials).low == doctest::Approx(1 - bound).epsilon(1e-12));
+    CHECK(exact_bounds(trials, trials).high == 1);
+  }
+  CHECK(exact_bounds(0, 0).low == 0);
+  CHECK(exact_bounds(0, 0).high == 1);
+}
