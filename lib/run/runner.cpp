@@ -216,9 +216,6 @@ class runner {
     if (const auto& changed = out_->planned().failure()) return *changed;
     if (store_failure_) {
       told_.stopped = store_failure_->message;
-      if (told_.not_saved > 0) {
-        told_.stopped += "; answers that had come and are not saved: " + std::to_string(told_.not_saved);
-      }
       return {};
     }
     if (last.outcome && !*last.outcome && !stop_.stop_requested()) {

@@ -86,7 +86,7 @@ def test_a_disk_that_fills_ends_the_run_which_goes_on_when_there_is_space(comman
     assert told["items"] == told["answered"] + told["not_run"]
     # The answer that found the disk full, and those that came while it was being told.
     assert 1 <= told["not_saved"] <= told["not_run"]
-    assert f"answers that had come and are not saved: {told['not_saved']}" in told["stopped"]
+    assert f"answers that had come and are not saved: {told['not_saved']} (they are asked again)" in done.stdout
     assert not (out / "rows.jsonl").exists(), "rows cannot say that items were not run"
     assert remount("size=20m") == 0
     check_goes_on(done, run(command(store, delay_ms=5)), kept, out)
