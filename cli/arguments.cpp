@@ -209,6 +209,13 @@ command parse_arguments(int argc, char** argv) {
       ->check(real_number(1e-9, 1e6))
       ->needs("--price")
       ->type_name("USD");
+  run_command
+      ->add_option(
+          "--noise-floor", run.noise_floor,
+          "Ask K items twice, among the others, and say how many answers and scores differ: what two "
+          "runs of this backend may differ by (docs/noise.md)")
+      ->check(whole_number(1, 1'000'000'000'000))
+      ->type_name("K");
   run_command->add_flag(
       "--probe", run.probe,
       "Ask the backend first what it can do, as `evalcore probe` does, and keep it with the run");

@@ -70,7 +70,8 @@ struct run_arguments {
   bool baseline = false;
   std::optional<run::shard> part;
   std::optional<double> max_cost_usd;
-  bool probe = false;    ///< Ask the backend what it can do first.
+  std::optional<std::size_t> noise_floor;  ///< Items to ask twice.
+  bool probe = false;                      ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
 };
 

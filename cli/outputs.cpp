@@ -82,6 +82,7 @@ void print_report(const run::summary& of, const outputs& paths, bool written) {
                 static_cast<unsigned long long>(of.possibly_paid_twice));
   }
   if (of.cost) std::printf("%s\n", run::cost_line(of).c_str());
+  if (of.noise_floor) std::printf("%s\n", run::noise_line(*of.noise_floor).c_str());
   if (of.sent > 0) {
     std::printf("%s\n", run::prefix_line(of).c_str());
     std::printf("wall %.2f s, %.2f items/s", of.wall_s,

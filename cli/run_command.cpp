@@ -148,6 +148,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (arguments.cache || arguments.cache_sampled) how.cache = {{&*store}, arguments.cache_sampled};
   if (*other) how.cache.stores.push_back(&**other);
   how.options_json = arguments.as_given;
+  how.noise_floor = arguments.noise_floor;
   how.probe = std::move(probe);
   how.price = price;
   if (arguments.max_cost_usd) {

@@ -22,6 +22,7 @@ evalcore_test(run
 evalcore_test(runner LABEL threads
   SOURCES
     unit/test_merge.cpp
+    unit/test_noise_floor.cpp
     unit/test_planned_source.cpp
     unit/test_planning.cpp
     unit/test_reported_resume.cpp

@@ -65,7 +65,8 @@ result<void> flights::started(const pool::event& event) {
 }
 
 result<void> flights::make(pool::item_id id) {
-  auto what = read_item(run_.from, out_.position(id), run_.request, run_.told.backend.identity);
+  auto what = read_item(run_.from, out_.position(id), run_.request, run_.told.backend.identity,
+                        out_.second(id) ? second_epoch : 0);
   if (!what) return std::move(what).error();
   const auto how = out_.planned().take_sent(id);
   flight made{what->record, {unix_ms_now(), std::nullopt, how.predicted_cached, how.slot, std::nullopt}};
@@ -102,7 +103,7 @@ result<void> flights::ended(pool::event& event) {
   if (event.attempt > 0 && !was.waits) was.attempt.cost = run_.costs.ended(outcome, was.bound);
   if (!outcome) {
     was.attempt.failure = outcome.error();
-    if (!cancelled) count_error(was.record.item_id, outcome.error());
+    if (!cancelled) count_error(was.record, outcome.error());
     return was.waits ? result<void>() : run_.into.put_failure(was.record, was.attempt);
   }
   tell_order();
@@ -118,7 +119,8 @@ result<void> flights::answered(std::uint32_t position, const flight& was, const 
   const auto verdict = (*scorer)->score(task_of(*one), reply);
   if (auto kept = run_.into.put_reply(was.record, was.attempt, reply, verdict); !kept) return kept;
   run_.now.done += 1;
-  run_.counts.answer(one->category, **scorer, reply, verdict);
+  if (was.record.epoch == 0) run_.counts.answer(one->category, **scorer, reply, verdict);
+  if (run_.asks_twice(position)) run_.pairs->came(position, reply, verdict);
   tell_dropped(was.record.item_id, reply);
   count_tokens(reply, was.attempt);
   return {};
@@ -141,12 +143,18 @@ void flights::tell_dropped(const std::string& item_id, const chat::reply& reply)
   }
 }
 
-void flights::count_error(const std::string& item_id, const error& why) {
+void flights::count_error(const item_record& of, const error& why) {
   run_.now.done += 1;
+  if (of.epoch != 0) {
+    if (second_errors_++ == 0) {
+      run_.watch.note("the second request of item \"" + of.item_id + "\" failed: " + in_words(why));
+    }
+    return;
+  }
   run_.now.errors += 1;
   run_.told.errors += 1;
   if (run_.told.errors_by_class[std::string(name(why.code))]++ == 0) {
-    run_.watch.note("item \"" + item_id + "\" errored: " + in_words(why));
+    run_.watch.note("item \"" + of.item_id + "\" errored: " + in_words(why));
   }
 }
 

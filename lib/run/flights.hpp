@@ -44,7 +44,7 @@ class flights {
 
   void tell_order();
   void tell_dropped(const std::string& item_id, const chat::reply& reply);
-  void count_error(const std::string& item_id, const error& why);
+  void count_error(const item_record& of, const error& why);
   void count_tokens(const chat::reply& reply, const attempt_record& attempt);
 
   run_state& run_;
@@ -52,6 +52,7 @@ class flights {
   std::map<pool::item_id, flight> flying_;
   bool told_order_ = false;
   std::set<std::string> told_dropped_;
+  std::uint64_t second_errors_ = 0;
 };
 
 }  // namespace evalcore::run

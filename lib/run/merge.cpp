@@ -9,6 +9,7 @@
 #include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 
+#include "run/answer_pairs.hpp"
 #include "run/merge_parts.hpp"
 #include "run/merge_store.hpp"
 #include "run/prepared_item.hpp"
@@ -93,11 +94,16 @@ class merging {
       if (one.setup.tools != "none") of.tools = one.setup.tools;
     }
     out_.labels = setup_.labels;
+    if (!setup_.noise_floor) return;
+    twice_ = choose_for_second(suite_, of.items, *setup_.noise_floor);
+    pairs_.emplace(of.noise_floor.emplace());
+    of.noise_floor->run_items = of.items;
   }
 
-  result<prepared_item> read(std::size_t index) const {
-    return read_item(suite_, index, setup_.request, out_.what.backend.identity);
+  result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
+    return read_item(suite_, index, setup_.request, out_.what.backend.identity, epoch);
   }
+  [[nodiscard]] bool asks_twice(std::size_t index) const { return pairs_ && twice_[index]; }
 
   result<void> copy() {
     auto store = merge_store::create(how_.into);
@@ -106,6 +112,10 @@ class merging {
       auto what = read(index);
       if (!what) return std::move(what).error();
       if (auto wanted = store->want(what->record); !wanted) return wanted;
+      if (!asks_twice(index)) continue;
+      auto second = read(index, second_epoch);
+      if (!second) return std::move(second).error();
+      if (auto wanted = store->want(second->record); !wanted) return wanted;
     }
     for (const auto& one : parts_) {
       if (auto added = store->add(one.path); !added) return added;
@@ -123,7 +133,9 @@ class merging {
     for (std::size_t index = 0; index < out_.what.items; ++index) {
       auto what = read(index);
       if (!what) return std::move(what).error();
-      if (auto counted = count_item(*what, *store); !counted) return counted;
+      if (auto counted = count_item(index, *what, *store); !counted) return counted;
+      if (!asks_twice(index)) continue;
+      if (auto counted = count_second(index, *store); !counted) return counted;
     }
     auto twice = store->possibly_paid_twice();
     if (!twice) return std::move(twice).error();
@@ -133,14 +145,29 @@ class merging {
     return keep(*store);
   }
 
-  result<void> count_item(const prepared_item& what, const store& from) {
+  result<void> count_second(std::size_t index, const store& from) {
+    auto what = read(index, second_epoch);
+    if (!what) return std::move(what).error();
+    auto stored = from.find(what->record);
+    if (!stored) return std::move(stored).error();
+    out_.what.noise_floor->items += 1;
+    if (!*stored) return {};
+    const auto& reply = (*stored)->reply;
+    pairs_->came(index, reply, what->scorer->score(task_of(what->one), reply));
+    tally_.tokens(reply, (*stored)->predicted_cached_tokens);
+    return {};
+  }
+
+  result<void> count_item(std::size_t index, const prepared_item& what, const store& from) {
     const auto& [one, scorer, request, record] = what;
     tally_.item(one.category, *scorer);
     auto stored = from.find(record);
     if (!stored) return std::move(stored).error();
     if (*stored) {
       const auto& reply = (*stored)->reply;
-      tally_.answer(one.category, *scorer, reply, scorer->score(task_of(one), reply));
+      const auto verdict = scorer->score(task_of(one), reply);
+      tally_.answer(one.category, *scorer, reply, verdict);
+      if (asks_twice(index)) pairs_->came(index, reply, verdict);
       tally_.tokens(reply, (*stored)->predicted_cached_tokens);
       return {};
     }
@@ -203,6 +230,8 @@ class merging {
   merged_run out_;
   merge_store::history history_;
   tally tally_{out_.what};
+  std::vector<bool> twice_;  ///< By position, whether an item was asked twice.
+  std::optional<answer_pairs> pairs_;
 };
 
 }  // namespace

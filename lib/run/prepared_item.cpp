@@ -5,15 +5,15 @@
 namespace evalcore::run {
 
 result<prepared_item> read_item(const suite& from, std::size_t index, const request_options& how,
-                                const std::map<std::string, std::string>& identity) {
+                                const std::map<std::string, std::string>& identity, std::uint32_t epoch) {
   auto one = from.get(index);
   if (!one) return std::move(one).error();
   auto scorer = score::find_scorer(one->scorer);
   if (!scorer) return std::move(scorer).error();
   auto request = prepare(*one, how);
   if (!request) return std::move(request).error();
-  item_record record{item_key(from.hash(), one->id, 0, one->scorer),
-                     cache_key(identity, request->model, canonical_text(*request), 0), one->id, 0};
+  item_record record{item_key(from.hash(), one->id, epoch, one->scorer),
+                     cache_key(identity, request->model, canonical_text(*request), epoch), one->id, epoch};
   return prepared_item{*std::move(one), *std::move(scorer), *std::move(request), std::move(record)};
 }
 

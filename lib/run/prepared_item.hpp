@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -21,10 +22,14 @@ struct prepared_item {
   item_record record;
 };
 
+/// Under which the store keeps second answers.
+inline constexpr std::uint32_t second_epoch = 1;
+
 /// Errors: as suite::get(), score::find_scorer() and prepare().
 [[nodiscard]] result<prepared_item> read_item(const suite& from, std::size_t index,
                                               const request_options& how,
-                                              const std::map<std::string, std::string>& identity);
+                                              const std::map<std::string, std::string>& identity,
+                                              std::uint32_t epoch);
 
 /// What the scorer looks at; refers to the item.
 [[nodiscard]] score::task task_of(const item& one);

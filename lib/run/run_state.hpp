@@ -1,7 +1,12 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <vector>
+
 #include <evalcore/run/runner.hpp>
 
+#include "run/answer_pairs.hpp"
 #include "run/ledger.hpp"
 #include "run/tally.hpp"
 
@@ -18,9 +23,14 @@ struct run_state {
   tally counts{told};
   ledger costs{told};
   progress now = {};
+  std::vector<bool> twice =
+      {};  ///< By position in the suite, whether an item is asked twice; empty: none is.
+  std::optional<answer_pairs> pairs = {};  ///< There where some are.
 
   run_state(const suite& what, store& kept_in, const run_options& options, const observer& watching)
       : from(what), into(kept_in), how(options), watch(watching), request(options.request) {}
+  [[nodiscard]] bool asks_twice(std::size_t position) const { return pairs && twice[position]; }
+
   run_state(const run_state&) = delete;
   run_state& operator=(const run_state&) = delete;
 };

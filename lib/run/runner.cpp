@@ -59,6 +59,7 @@ class runner {
 
   result<summary> run() {
     begin_summary();
+    choose_twice();
     if (auto own = deal_shard(); !own) return std::move(own).error();
     auto tools = choose_tools_mode(how_.request.tools, run_.from, loop_, backend_, watch_.note,
                                    pool::patient(pool_.retry, watch_.note), stop_);
@@ -70,7 +71,9 @@ class runner {
     told_.tools = !left->any_tools ? "none" : run_.request.tools == tools_mode::text ? "text" : "native";
     bound_in_flight();
     const auto to_send = left->pending.size();
-    auto planned = outgoing::plan(run_, std::move(left->pending), loop_, endpoints_, pool_, stop_);
+    seconds_ = left->seconds.size();
+    auto planned = outgoing::plan(run_, std::move(left->pending), std::move(left->seconds), loop_, endpoints_,
+                                  pool_, stop_);
     if (!planned) return std::move(planned).error();
     out_ = *std::move(planned);
     if (out_) record_.plan_json = out_->plan_json();
@@ -106,6 +109,13 @@ class runner {
     record_.probe_json = json::to_text(backend::to_json(told_.probe));
   }
 
+  /// Of the whole suite, so that the parts of it ask what one run would.
+  void choose_twice() {
+    if (!how_.noise_floor) return;
+    run_.twice = choose_for_second(run_.from, told_.items, *how_.noise_floor);
+    run_.pairs.emplace(told_.noise_floor.emplace());
+  }
+
   result<void> deal_shard() {
     if (!how_.part) return {};
     auto own = items_of(*how_.part, run_.from, told_.items);
@@ -126,6 +136,7 @@ class runner {
             .concurrency = told_.concurrency,
             .adaptive = told_.adaptive,
             .labels = how_.labels,
+            .noise_floor = how_.noise_floor,
             .price = how_.price};
   }
 
@@ -166,7 +177,7 @@ class runner {
         const bool answered = event->what == pool::event::kind::ended && event->outcome->has_value();
         auto handled = store_failure_ ? result<void>() : bear(flying.handle(*event), requests);
         if (!handled) return handled;
-        if (store_failure_ && answered) told_.not_saved += 1;
+        if (store_failure_ && answered && !out_->second(event->id)) told_.not_saved += 1;
       }
       if (now - synced >= sync_interval) {
         auto flushed = store_failure_ ? result<void>() : bear(run_.into.sync(), requests);
@@ -230,6 +241,7 @@ class runner {
   result<summary> finish() {
     told_.interrupted = stop_.stop_requested();
     run_.costs.close();
+    if (told_.noise_floor) told_.noise_floor->run_items = told_.items;
     told_.not_run = told_.items - told_.answered - told_.errors;
     auto done = run_.into.finish_run(told_.run_id, to_json(told_));
     if (done) done = run_.into.sync();
@@ -238,7 +250,7 @@ class runner {
   }
 
   void tell(steady_clock::time_point now) {
-    run_.now.items = told_.items;
+    run_.now.items = told_.items + seconds_;
     run_.now.reused = told_.reused;
     run_.now.elapsed_s = seconds(now - started_);
     watch_.progressed(run_.now);
@@ -255,6 +267,7 @@ class runner {
   summary& told_ = run_.told;
 
   std::vector<std::size_t> own_;   ///< Suite positions of a shard's items.
+  std::size_t seconds_ = 0;        ///< Second answers to ask for.
   std::unique_ptr<outgoing> out_;  ///< Null: nothing is to be sent.
   run_record record_;
   std::optional<error> store_failure_;  ///< It takes no more.

@@ -112,7 +112,8 @@ json::object common_of(const run_setup& of) {
                       {"stop", std::move(stops)},
                       {"tools_as_text", of.request.tools == tools_mode::text},
                       {"items", of.items},
-                      {"task", of.task}};
+                      {"task", of.task},
+                      {"noise_floor", optional_number(of.noise_floor)}};
 }
 
 std::string to_json(const run_setup& of) {
@@ -149,6 +150,8 @@ result<run_setup> setup_from(std::string_view text) {
   reader shared(*common);
   out.items = shared.number<std::uint64_t>("items").value_or(0);
   out.task = shared.text("task");
+  // Runs from before there was such an option have no word of it.
+  if (common->find("noise_floor") != nullptr) out.noise_floor = shared.number<std::uint64_t>("noise_floor");
   reader read(*root);
   out.shard = read.text("shard");
   out.order = read.text("order");

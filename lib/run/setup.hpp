@@ -24,6 +24,7 @@ struct run_setup {
   std::uint32_t concurrency = 0;
   bool adaptive = false;
   row_labels labels;
+  std::optional<std::uint64_t> noise_floor;  ///< Items that are asked twice.
   std::optional<run::price> price;
 };
 

@@ -5,6 +5,7 @@
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/version.hpp>
+#include <evalcore/score/rate_bounds.hpp>
 
 #include "run/limit_text.hpp"
 
@@ -79,6 +80,34 @@ json::value costs(const std::optional<cost_summary>& of) {
                       {"spent_usd_at_most", most(spent)},
                       {"max_usd", usd(of ? of->max : std::nullopt)},
                       {"usd_per_million_tokens", std::move(prices)}};
+}
+
+json::value noise(const std::optional<noise_floor>& of) {
+  const auto count = [&](std::uint64_t noise_floor::* which) {
+    return of ? json::value((*of).*which) : json::value();
+  };
+  const auto bounds = [&](std::uint64_t noise_floor::* which) {
+    if (!of) return json::value(json::array{json::value(), json::value()});
+    const auto rate = score::exact_bounds((*of).*which, of->pairs);
+    return json::value(json::array{rate.low, rate.high});
+  };
+  const auto rate = of && of->pairs > 0
+                        ? std::optional(static_cast<double>(of->flips) / static_cast<double>(of->pairs))
+                        : std::nullopt;
+  const bool told = of && of->cache_differed;
+  return json::object{
+      {"items", count(&noise_floor::items)},
+      {"pairs", count(&noise_floor::pairs)},
+      {"changed", count(&noise_floor::changed)},
+      {"changed_rate_bounds", bounds(&noise_floor::changed)},
+      {"flips", count(&noise_floor::flips)},
+      {"flip_rate", optional_number(rate)},
+      {"flip_rate_bounds", bounds(&noise_floor::flips)},
+      {"difference_stderr", optional_number(of ? of->difference_stderr() : std::nullopt)},
+      {"difference_stderr_at_most", optional_number(of ? of->difference_stderr_at_most() : std::nullopt)},
+      {"cache_differed", optional_number(of ? of->cache_differed : std::nullopt)},
+      {"changed_where_cache_differed", told ? json::value(of->changed_where_cache_differed) : json::value()},
+  };
 }
 
 /// Two blanks a level: for a file that a person opens.
@@ -195,6 +224,7 @@ std::string to_json(const summary& of) {
       {"completion_tokens", optional_number(of.completion_tokens)},
       {"reasoning_tokens", optional_number(of.reasoning_tokens)},
       {"cost", costs(of.cost)},
+      {"noise_floor", noise(of.noise_floor)},
       {"prefix", json::object{{"unit", of.plan_exact ? "tokens" : "bytes"},
                               {"groups", of.prefix_groups},
                               {"invariant", of.invariant_prefix},

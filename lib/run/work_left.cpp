@@ -11,24 +11,30 @@
 namespace evalcore::run {
 namespace {
 
-result<prepared_item> read(const run_state& of, std::size_t index) {
-  return read_item(of.from, index, of.request, of.told.backend.identity);
+result<prepared_item> read(const run_state& of, std::size_t index, std::uint32_t epoch = 0) {
+  return read_item(of.from, index, of.request, of.told.backend.identity, epoch);
 }
 
 /// Scored again: it is cheap, and a scorer that was mended counts at once.
-result<void> reuse(run_state& of, const prepared_item& what, const stored_reply& stored) {
-  const auto verdict = what.scorer->score(task_of(what.one), stored.reply);
-  if (auto kept = of.into.put_verdict(what.record, verdict); !kept) return kept;
-  of.told.reused += 1;
+result<score::verdict> reuse(run_state& of, std::size_t index, const prepared_item& what,
+                             const stored_reply& stored) {
+  auto verdict = what.scorer->score(task_of(what.one), stored.reply);
+  if (auto kept = of.into.put_verdict(what.record, verdict); !kept) return std::move(kept).error();
   if (!stored.priced) of.costs.reused(what.request, stored.reply);
-  of.counts.answer(what.one.category, *what.scorer, stored.reply, verdict);
-  return {};
+  if (of.asks_twice(index)) of.pairs->came(index, stored.reply, verdict);
+  return verdict;
 }
 
 result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {
   auto stored = of.into.find(what.record);
   if (!stored) return std::move(stored).error();
-  if (*stored) return reuse(of, what, **stored);
+  if (*stored) {
+    auto verdict = reuse(of, index, what, **stored);
+    if (!verdict) return std::move(verdict).error();
+    of.told.reused += 1;
+    of.counts.answer(what.one.category, *what.scorer, (*stored)->reply, *verdict);
+    return {};
+  }
   auto earlier = find_earlier(of.how.cache, what.record.cache_key, what.request);
   if (!earlier) return std::move(earlier).error();
   if (*earlier) {
@@ -37,6 +43,21 @@ result<void> look_for(run_state& of, std::size_t index, const prepared_item& wha
   }
   if (auto payable = of.costs.payable(what.one.id, what.request); !payable) return payable;
   into.pending.push_back(static_cast<std::uint32_t>(index));
+  return {};
+}
+
+/// No response cache: what an earlier request was given says nothing of how this one would be answered.
+result<void> look_for_second(run_state& of, std::size_t index, work_left& into) {
+  auto what = read(of, index, second_epoch);
+  if (!what) return std::move(what).error();
+  auto stored = of.into.find(what->record);
+  if (!stored) return std::move(stored).error();
+  if (*stored) {
+    auto verdict = reuse(of, index, *what, **stored);
+    return verdict ? result<void>() : std::move(verdict).error();
+  }
+  if (auto payable = of.costs.payable(what->one.id, what->request); !payable) return payable;
+  into.seconds.push_back(static_cast<std::uint32_t>(index));
   return {};
 }
 
@@ -69,6 +90,9 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
     const auto pending = out.pending.size();
     if (auto looked = look_for(of, index, *what, out); !looked) return std::move(looked).error();
     if (out.pending.size() > pending && !what->request.params.temperature) sampled += 1;
+    if (!of.asks_twice(index)) continue;
+    of.told.noise_floor->items += 1;
+    if (auto looked = look_for_second(of, index, out); !looked) return std::move(looked).error();
   }
   if (sampled > 0) {
     of.watch.note(std::to_string(sampled) + " of " + std::to_string(out.pending.size()) +
@@ -93,6 +117,7 @@ result<void> take_cached(run_state& of, const std::vector<std::size_t>& position
     of.told.reused += 1;
     of.told.stood_in += 1;
     of.counts.answer(what->one.category, *what->scorer, reply, verdict);
+    if (of.asks_twice(index)) of.pairs->came(index, reply, verdict);
   }
   return {};
 }

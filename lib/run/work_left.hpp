@@ -14,6 +14,7 @@ namespace evalcore::run {
 struct work_left {
   std::vector<std::size_t> cached;     ///< The response cache answers them.
   std::vector<std::uint32_t> pending;  ///< To be sent.
+  std::vector<std::uint32_t> seconds;  ///< To be sent a second time: of all items, also of those above.
   bool any_tools = false;              ///< Of all items, those that are answered included.
   bool seen_before = false;            ///< There was something that could have been reused.
 };

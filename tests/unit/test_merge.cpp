@@ -257,3 +257,42 @@ TEST_CASE("a shard that was interrupted and resumed merges as if it had not been
   CHECK(merged->what.sent == 40);
   CHECK(merged->what.cost->spent == whole.cost->spent);
 }
+
+TEST_CASE("second answers of shards make the pairs that one run would have made") {
+  fixture at;
+  std::string script;
+  for (int i = 0; i < 40; i += 2) {
+    for (const char* text : {"yes", "no"}) {
+      script += R"({"match":"ask )" + std::to_string(i) + R"(.","text":")" + text + "\"}\n";
+    }
+  }
+  at.script(script +
+            R"({"text":"yes","usage":{"prompt_tokens":30,"cached_tokens":20,"completion_tokens":10}})" +
+            "\n");
+  run::run_options how;
+  how.noise_floor = 15;
+  const auto whole = at.run("whole.db", std::nullopt, how);
+  std::uint64_t asked = 0;
+  for (std::uint32_t i = 1; i <= 3; ++i) {
+    const auto part = at.run("s" + std::to_string(i) + ".db", run::shard{i, 3}, how);
+    asked += part.noise_floor->items;
+    CHECK(part.noise_floor->run_items == part.items);
+  }
+  CHECK(asked == 15);
+  const auto merged = at.merge({"s1.db", "s2.db", "s3.db"});
+  REQUIRE_MESSAGE(merged, merged.error().message);
+  const auto& of = merged->what;
+  CHECK(of.sent == 55);
+  CHECK(of.retried == 0);
+  CHECK(of.answered == 40);
+  CHECK(of.prompt_tokens == whole.prompt_tokens);
+  REQUIRE(of.noise_floor);
+  CHECK(of.noise_floor->pairs == 15);
+  CHECK(of.noise_floor->flips == whole.noise_floor->flips);
+  CHECK(of.noise_floor->flips > 0);
+  CHECK(run::noise_line(*of.noise_floor) == run::noise_line(*whole.noise_floor));
+  how.noise_floor = 14;
+  at.run("other.db", run::shard{3, 3}, how);
+  std::filesystem::remove(at.folder / "merged.db");
+  CHECK(at.refusal({"s1.db", "other.db"}).find(": noise_floor is 14 in ") != std::string::npos);
+}

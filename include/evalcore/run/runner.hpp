@@ -39,9 +39,13 @@ struct run_options {
   /// Send nothing more once that could make all that was spent on this suite with this backend, earlier runs
   /// in the store included, exceed it. Needs `price`, and a bound on what each item can cost.
   std::optional<pico_usd> max_cost;
+  /// Ask so many items twice, chosen by chance, always the same of the same suite and limit, more than there
+  /// are for all; see summary::noise_floor. Second answers change no score and no count of items. They count
+  /// as requests, tokens and costs, and the store keeps them as those of epoch 1.
+  std::optional<std::size_t> noise_floor;
 };
 
-/// Where a run stands. Waiting items are neither done nor running.
+/// Where a run stands. Waiting items are neither done nor running. Those that are asked twice count twice.
 struct progress {
   std::uint64_t items = 0;
   std::uint64_t reused = 0;

@@ -10,6 +10,7 @@
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/pool/pool.hpp>
 #include <evalcore/run/cost.hpp>
+#include <evalcore/run/noise_floor.hpp>
 #include <evalcore/run/rows.hpp>
 
 namespace evalcore::run {
@@ -77,7 +78,8 @@ struct summary {
   std::optional<std::uint64_t> cache_write_tokens;
   std::optional<std::uint64_t> completion_tokens;
   std::optional<std::uint64_t> reasoning_tokens;
-  std::optional<cost_summary> cost;  ///< Absent: no prices were given.
+  std::optional<cost_summary> cost;             ///< Absent: no prices were given.
+  std::optional<run::noise_floor> noise_floor;  ///< Absent: no item was to be asked twice.
 
   bool plan_exact = false;  ///< Predictions are tokens; otherwise they are not shown against reports.
   std::uint64_t prefix_groups = 0;
