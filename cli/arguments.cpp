@@ -139,7 +139,8 @@ CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
       ->check(real_number(0.001, 1e6));
   command->add_flag("--json", into.json, "Print the report as JSON");
   command->footer(
-      "About twenty short requests; a dialect whose requests are paid for gets a handful. Exit status: 0\n"
+      "Fewer than thirty short requests; a dialect whose requests are paid for gets a handful. Exit status: "
+      "0\n"
       "whatever was found, 2 usage, 3 backend unavailable or it stopped answering.");
   return command;
 }

@@ -123,7 +123,7 @@ class prober {
     if (how_.note && !questions.empty()) how_.note("probing: " + std::string(one.name));
     std::vector<answer> answers;
     for (std::size_t at = 0; at < questions.size();) {
-      const auto size = one.together ? questions.size() : 1;
+      const auto size = at == 0 ? std::min(one.side_by_side, questions.size()) : 1;
       auto batch = exchange(std::span(questions).subspan(at, size));
       if (stop_.stop_requested()) {
         return fail(errc::cancelled, stage::start, "interrupted while probing " + backend_.about().selector);

@@ -12,6 +12,8 @@ using asked = std::variant<std::vector<question>, verdict>;
 
 constexpr std::uint32_t some_tokens = 32;
 constexpr std::size_t neighbours = 3;
+constexpr std::array<const char*, neighbours> others{"Name the months of the year.", "hi",
+                                                     "Which is longer, a mile or a kilometre, and why?"};
 /// Characters that are a token at least, in any vocabulary that a model of words has.
 constexpr std::size_t characters_a_token = 8;
 
@@ -31,6 +33,9 @@ chat::request scored() {
   request.params.logprobs = true;
   return request;
 }
+
+/// The plain request, with logprobs where they are given.
+chat::request as_before(const probe_state& state) { return state.scored ? scored() : plain(); }
 
 question chat_question(chat::request request) { return {question::kind::chat, std::move(request)}; }
 
@@ -67,9 +72,7 @@ asked ask_logprobs(const probe_state& state) {
 }
 
 asked ask_batch(const probe_state& state) {
-  std::vector questions{chat_question(state.scored ? scored() : plain())};
-  constexpr std::array<const char*, neighbours> others{"Name the months of the year.", "hi",
-                                                       "Which is longer, a mile or a kilometre, and why?"};
+  std::vector questions{chat_question(as_before(state))};
   for (const auto* text : others) questions.push_back(chat_question(saying(text)));
   return questions;
 }
@@ -84,7 +87,8 @@ asked ask_cached(const probe_state& state) {
   if (context && text.size() / characters_a_token * 2 > *context) {
     return verdict{ability::unknown, "not asked: the context is too small for a prompt that is cached"};
   }
-  auto request = saying(std::move(text), 1);
+  auto request = saying(std::move(text));
+  request.params.logprobs = state.scored.has_value();
   request.hints.slot = 0;
   request.hints.use_cache = true;
   return std::vector{chat_question(request), chat_question(request)};
@@ -96,6 +100,17 @@ asked ask_stop(const probe_state& state) {
   auto request = plain();
   request.params.stop = {*stop};
   return std::vector{chat_question(std::move(request))};
+}
+
+/// A batch that a stop string ends, then the plain request once more.
+asked ask_after_stop(const probe_state& state) {
+  const auto stop = stop_string_in(state.plain->text);
+  if (!stop) return verdict{ability::unknown, "not asked: the plain answer has no place to stop at"};
+  std::vector questions{chat_question(plain())};
+  for (const auto* text : others) questions.push_back(chat_question(saying(text)));
+  for (auto& one : questions) one.request.params.stop = {*stop};
+  questions.push_back(chat_question(as_before(state)));
+  return questions;
 }
 
 asked ask_seed(const probe_state& state) {
@@ -142,28 +157,30 @@ asked ask_prompt_logprobs(const probe_state& /*state*/) { return one(question::k
 asked no_question(const probe_state& /*state*/) { return std::vector<question>(); }
 
 constexpr std::array all{
-    check{"models", true, false, ask_models, judge_models},
-    check{"chat", true, false, ask_chat, judge_chat},
-    check{"streaming", true, false, no_question, judge_streaming},
-    check{"stream_end", true, false, no_question, judge_stream_end},
-    check{"stream_usage", true, false, no_question, judge_stream_usage},
-    check{"cut_told", true, false, no_question, judge_cut},
-    check{"greedy_repeat", true, false, no_question, judge_repeat},
-    check{"logprobs", true, false, ask_logprobs, judge_logprobs},
-    check{"batch_invariance", false, true, ask_batch, judge_batch},
-    check{"cached_tokens", false, false, ask_cached, judge_cached},
-    check{"stop", true, false, ask_stop, judge_stop},
-    check{"seed", false, false, ask_seed, judge_seed},
-    check{"n", false, false, ask_n, judge_n},
-    check{"reasoning", true, false, no_question, judge_reasoning},
-    check{"tools", true, false, ask_tools, judge_tools},
-    check{"tool_choice", false, false, ask_tool_choice, judge_tool_choice},
-    check{"response_format", false, false, ask_format, judge_format},
-    check{"prompt_logprobs", true, false, ask_prompt_logprobs, judge_prompt_logprobs_check},
-    check{"prompt_arrays", true, false,
-          [](const probe_state& state) { return nothing(state, "prompt_arrays"); }, nullptr},
-    check{"prompt_tokens", true, false,
-          [](const probe_state& state) { return nothing(state, "prompt_tokens"); }, nullptr},
+    check{"models", true, 1, ask_models, judge_models},
+    check{"chat", true, 1, ask_chat, judge_chat},
+    check{"streaming", true, 1, no_question, judge_streaming},
+    check{"stream_end", true, 1, no_question, judge_stream_end},
+    check{"stream_usage", true, 1, no_question, judge_stream_usage},
+    check{"cut_told", true, 1, no_question, judge_cut},
+    check{"greedy_repeat", true, 1, no_question, judge_repeat},
+    check{"logprobs", true, 1, ask_logprobs, judge_logprobs},
+    check{"batch_invariance", false, 1 + neighbours, ask_batch, judge_batch},
+    check{"cached_tokens", false, 1, ask_cached, judge_cached},
+    check{"cache_invariance", false, 1, no_question, judge_cache},
+    check{"stop", true, 1, ask_stop, judge_stop},
+    check{"order_invariance", false, 1 + neighbours, ask_after_stop, judge_after_stop},
+    check{"seed", false, 1, ask_seed, judge_seed},
+    check{"n", false, 1, ask_n, judge_n},
+    check{"reasoning", true, 1, no_question, judge_reasoning},
+    check{"tools", true, 1, ask_tools, judge_tools},
+    check{"tool_choice", false, 1, ask_tool_choice, judge_tool_choice},
+    check{"response_format", false, 1, ask_format, judge_format},
+    check{"prompt_logprobs", true, 1, ask_prompt_logprobs, judge_prompt_logprobs_check},
+    check{"prompt_arrays", true, 1, [](const probe_state& state) { return nothing(state, "prompt_arrays"); },
+          nullptr},
+    check{"prompt_tokens", true, 1, [](const probe_state& state) { return nothing(state, "prompt_tokens"); },
+          nullptr},
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -45,13 +46,15 @@ struct probe_state {
   std::optional<answer> again;        ///< The same once more.
   std::optional<chat::reply> scored;  ///< The same with logprobs.
   std::optional<std::string> whole;   ///< The body of an answer that was not streamed.
+  std::optional<chat::reply> cold;    ///< The first answer to a prompt that is long enough for a cache.
+  std::optional<chat::reply> warm;    ///< The second.
 };
 
 /// One check; its finding has its name.
 struct check {
   std::string_view name;
-  bool paid_too = false;  ///< Also asked where requests are paid for.
-  bool together = false;  ///< The questions go out side by side, else one after the other.
+  bool paid_too = false;         ///< Also asked where requests are paid for.
+  std::size_t side_by_side = 1;  ///< So many go out together, then the others one after the other.
   /// Either the questions or, where it needs none or must not be asked, the verdict.
   std::variant<std::vector<question>, verdict> (*ask)(const probe_state&);
   /// As many answers as there were questions.

@@ -103,6 +103,27 @@ std::string told_by_owner(const std::vector<listed_model>& models, const wire::d
   return ways != nullptr && of_all && owner != in_use.owned_by ? std::string(ways->name) : std::string();
 }
 
+/// Where two answers were given: both, and the second against the first.
+struct circumstances {
+  std::string both;
+  std::string second;
+};
+
+/// Whether two answers are the same, by their logprobs where the first has them.
+verdict compare(const chat::reply& one, const chat::reply& other, const circumstances& where) {
+  if (is_empty(one) && is_empty(other)) return unknown("both answers were empty");
+  if (!same_answer(one, other)) return no("another text " + where.second);
+  const auto same = "the same text " + where.both;
+  if (one.logprobs.empty()) return yes(same + ", without logprobs to compare");
+  const auto apart = distance(one, other);
+  if (!apart) return no(same + ", but of other tokens");
+  if (*apart == 0) return yes(same + ", and the same logprobs");
+  return no(same + ", but logprobs differ by up to " + rounded(*apart));
+}
+
+/// The plain answer, with logprobs where they are given.
+const chat::reply& before(const probe_state& state) { return state.scored ? *state.scored : *state.plain; }
+
 std::string with_switch(std::string text, const wire::dialect& ways) {
   if (ways.determinism.empty()) return text;
   return text + "; the server's switch to that is " + std::string(ways.determinism);
@@ -203,27 +224,49 @@ verdict judge_logprobs(probe_state& state, std::span<const answer> got) {
 
 verdict judge_batch(probe_state& state, std::span<const answer> got) {
   if (const auto* failed = first_failure(got)) return unknown(of_failure(failed->error()).evidence);
-  const auto& alone = state.scored ? *state.scored : *state.plain;
-  const auto& beside = reply_in(got[0]);
-  if (is_empty(alone) && is_empty(beside)) return unknown("both answers were empty");
-  if (!same_answer(alone, beside))
-    return no(with_switch("another text beside other requests than alone", state.ways));
-  std::string same = "the same text alone and beside " + count(got.size() - 1, "others");
-  if (state.report.about.slots == 1U) same += " (which wait: it computes one request at a time)";
-  if (!state.scored) return yes(with_switch(same + ", without logprobs to compare", state.ways));
-  const auto apart = distance(alone, beside);
-  if (!apart) return no(with_switch(same + ", but of other tokens", state.ways));
-  if (*apart == 0) return yes(with_switch(same + ", and the same logprobs", state.ways));
-  return no(with_switch(same + ", but logprobs differ by up to " + rounded(*apart), state.ways));
+  auto where = "alone and beside " + count(got.size() - 1, "others");
+  if (state.report.about.slots == 1U) where += " (which wait: it computes one request at a time)";
+  auto out = compare(before(state), reply_in(got[0]), {where, "beside other requests than alone"});
+  if (out.found != found::unknown) out.evidence = with_switch(std::move(out.evidence), state.ways);
+  return out;
 }
 
-verdict judge_cached(probe_state& /*state*/, std::span<const answer> got) {
+verdict judge_cached(probe_state& state, std::span<const answer> got) {
   if (const auto* failed = first_failure(got)) return unknown(of_failure(failed->error()).evidence);
+  state.cold = reply_in(got[0]);
+  state.warm = reply_in(got[1]);
   const auto& usage = reply_in(got[1]).usage;
   if (!usage.cached_tokens) return no("the answers do not tell");
   const auto of = usage.prompt_tokens ? " of " + count(*usage.prompt_tokens, "prompt tokens") : std::string();
   const auto words = std::to_string(*usage.cached_tokens) + of + " cached on a repeat";
   return *usage.cached_tokens > 0 ? yes(words) : no(words + ": the counter does not move");
+}
+
+verdict judge_cache(probe_state& state, std::span<const answer> /*got*/) {
+  if (!state.warm) return unknown("not asked: no prompt was asked twice to see it cached");
+  const auto& cold = state.cold->usage.cached_tokens;
+  const auto& warm = state.warm->usage.cached_tokens;
+  if (!cold || !warm) return unknown("whether the second answer's prompt came from the cache is not told");
+  if (*warm <= *cold)
+    return unknown("the cache gave the second answer no more than the first, so nothing shows");
+  const auto hits = "with " + std::to_string(*warm) + " prompt tokens cached ";
+  return compare(*state.cold, *state.warm,
+                 {hits + "and with " + std::to_string(*cold), hits + "than with " + std::to_string(*cold)});
+}
+
+verdict judge_after_stop(probe_state& state, std::span<const answer> got) {
+  if (const auto* failed = first_failure(got)) return unknown(of_failure(failed->error()).evidence);
+  const auto said_yes = [&](std::string_view name) {
+    const auto* one = state.report.find(name);
+    return one != nullptr && one->answer == found::yes;
+  };
+  if (!said_yes("stop")) return unknown("stop strings are not known to end its answers");
+  if (!said_yes("greedy_repeat")) {
+    return unknown("the same request is not known to give the same answer twice, so nothing shows");
+  }
+  return compare(
+      before(state), reply_in(got.back()),
+      {"before and after a batch that a stop string ended", "after a batch that a stop string ended"});
 }
 
 verdict judge_stop(probe_state& state, std::span<const answer> got) {

@@ -41,9 +41,9 @@ test::script says(const std::string& text, int cached = 0) {
 
 test::script models() { return whole(R"({"object":"list","data":[{"id":"m","max_model_len":4096}]})"); }
 test::script plain() { return says("one two three"); }
-test::script scored() {
+test::script scored(int cached = 0) {
   return streamed(R"("content":"one two three")",
-                  R"(,"logprobs":{"content":[{"token":"one two three","logprob":-0.5}]})");
+                  R"(,"logprobs":{"content":[{"token":"one two three","logprob":-0.5}]})", cached);
 }
 test::script prompt_of(int tokens) {
   return whole(
@@ -94,9 +94,14 @@ TEST_CASE("a server that does all of it") {
        scored(),
        scored(),
        scored(),
-       says("x"),
-       says("x", 480),
+       scored(),
+       scored(480),
        says("o"),
+       says("o"),
+       says("o"),
+       says("o"),
+       says("o"),
+       scored(),
        says("a"),
        says("a"),
        says("b"),
@@ -113,19 +118,19 @@ TEST_CASE("a server that does all of it") {
   CHECK(found(report, ability::unknown) == "cut_told prompt_arrays prompt_tokens");
   CHECK(report.alive);
   CHECK(report.depth == backend::probe_depth::full);
-  CHECK(report.questions == 20);
+  CHECK(report.questions == 25);
   CHECK(report.models == std::vector<std::string>{"m"});
   CHECK(report.about.context_per_slot == 4096U);
   CHECK(report.find("cached_tokens")->evidence == "480 of 500 prompt tokens cached on a repeat");
   CHECK(report.find("reasoning")->evidence == "in the field reasoning");
   CHECK(report.find("nonsense") == nullptr);
-  CHECK(one.server.requests().size() == 23);
+  CHECK(one.server.requests().size() == 28);
 }
 
 TEST_CASE("a server that ignores what it does not know is found out") {
   // The same answer whatever it is asked, and one choice for n = 2.
   std::vector<test::script> scripts{models(), models()};
-  for (int count = 0; count < 13; ++count) scripts.push_back(plain());
+  for (int count = 0; count < 18; ++count) scripts.push_back(plain());
   scripts.insert(scripts.end(), {whole(R"({"choices":[{"message":{"content":"a"}}]})"), prompt_of(10),
                                  prompt_of(10), plain(), whole(R"({"choices":[{"text":"x"}]})")});
   probed one(scripts);
@@ -137,11 +142,30 @@ TEST_CASE("a server that ignores what it does not know is found out") {
   CHECK(report.find("prompt_logprobs")->answer == ability::no);
 }
 
+TEST_CASE(
+    "reported: a server that answers otherwise once a stop string has ended a batch is told from a sound "
+    "one") {
+  const auto probe_with = [](const test::script& after) {
+    std::vector<test::script> scripts{models(), models(), plain(), plain(), plain()};
+    for (int beside = 0; beside < 4; ++beside) scripts.push_back(plain());
+    scripts.insert(scripts.end(), {says("x"), says("x"), says("o")});
+    for (int stopped = 0; stopped < 4; ++stopped) scripts.push_back(says("o"));
+    scripts.push_back(after);
+    probed one(scripts);
+    return one.run();
+  };
+  const auto wrong = probe_with(says("one two thr\u00e9"));
+  CHECK(wrong.find("greedy_repeat")->answer == ability::yes);
+  CHECK(wrong.find("order_invariance")->answer == ability::no);
+  CHECK(wrong.find("order_invariance")->evidence == "another text after a batch that a stop string ended");
+  CHECK(probe_with(plain()).find("order_invariance")->answer == ability::yes);
+}
+
 TEST_CASE("a server that dies is not asked to the end") {
   probed one({models(), models(), plain(), plain(), {test::reset()}});
   const auto report = one.run();
   CHECK_FALSE(report.alive);
-  CHECK(report.findings.size() == 20);
+  CHECK(report.findings.size() == 22);
   CHECK(report.find("chat")->answer == ability::yes);
   CHECK(report.find("logprobs")->answer == ability::unknown);
   CHECK(report.find("seed")->evidence == "not asked: it gives no answers");
@@ -182,7 +206,7 @@ TEST_CASE("whatever a hostile server says, each finding is made and none of it i
   for (const auto& garbage : says_what) {
     probed one({models(), models(), plain(), plain(), garbage});
     const auto report = one.run();
-    CHECK(report.findings.size() == 20);
+    CHECK(report.findings.size() == 22);
     CHECK(found(report, ability::yes) == "models chat streaming stream_end stream_usage greedy_repeat");
   }
 }

@@ -247,6 +247,64 @@ TEST_CASE("equal texts with other logprobs are not the same answer") {
   CHECK(beside({-1}).found == ability::no);
 }
 
+TEST_CASE(
+    "reported: a hit in the cache that changes the answer is found out, and without a hit nothing is "
+    "claimed") {
+  auto state = known();
+  const auto cached = [&](chat::reply cold, std::optional<std::uint64_t> before, chat::reply warm,
+                          std::optional<std::uint64_t> after) {
+    cold.usage.cached_tokens = before;
+    warm.usage.cached_tokens = after;
+    static_cast<void>(find_check("cached_tokens").judge(state, got(std::move(cold), std::move(warm))));
+    return find_check("cache_invariance").judge(state, {});
+  };
+  const auto hit = cached(says("one"), 0, says("two"), 480);
+  CHECK(hit.found == ability::no);
+  CHECK(hit.evidence == "another text with 480 prompt tokens cached than with 0");
+  const auto same = cached(says("one"), 0, says("one"), 480);
+  CHECK(same.found == ability::yes);
+  CHECK(same.evidence ==
+        "the same text with 480 prompt tokens cached and with 0, without logprobs to compare");
+  CHECK(cached(with_logprobs("one", {-1}), 0, with_logprobs("one", {-1.25}), 480).found == ability::no);
+  CHECK(cached(with_logprobs("one", {-1}), 0, with_logprobs("one", {-1}), 480).found == ability::yes);
+  // No hit, whatever the texts; or nobody says.
+  CHECK(cached(says("one"), 0, says("one"), 0).found == ability::unknown);
+  CHECK(cached(says("one"), 480, says("two"), 480).found == ability::unknown);
+  CHECK(cached(says("one"), {}, says("one"), 480).found == ability::unknown);
+  CHECK(cached(says("one"), {}, says("one"), {}).evidence ==
+        "whether the second answer's prompt came from the cache is not told");
+  state.warm.reset();
+  CHECK(find_check("cache_invariance").judge(state, {}).found == ability::unknown);
+}
+
+TEST_CASE("reported: an answer that is another after a batch that a stop string ended is found out") {
+  const auto asked = questions("order_invariance");
+  REQUIRE(asked.size() == 5);
+  CHECK(find_check("order_invariance").side_by_side == 4);
+  // "one two three" has its first letter to stop at in "n".
+  for (std::size_t at = 0; at < 4; ++at)
+    CHECK(asked[at].request.params.stop == std::vector<std::string>{"n"});
+  CHECK(asked[4].request.params.stop.empty());
+  CHECK(asked[4].request.messages.front().text == asked[0].request.messages.front().text);
+
+  auto state = known();
+  state.report.findings = {{"greedy_repeat", ability::yes, ""}, {"stop", ability::yes, ""}};
+  const auto after = [&](chat::reply target) {
+    return find_check("order_invariance")
+        .judge(state, got(says("o"), says("a"), says("b"), says("c"), std::move(target)));
+  };
+  CHECK(after(says("one two four")).found == ability::no);
+  CHECK(after(says("one two four")).evidence == "another text after a batch that a stop string ended");
+  CHECK(after(says("one two three")).found == ability::yes);
+  // The control: a server whose repeat differs anyway proves nothing of the batch.
+  state.report.findings.front().answer = ability::no;
+  CHECK(after(says("one two four")).found == ability::unknown);
+  state.report.findings = {{"greedy_repeat", ability::yes, ""}, {"stop", ability::no, ""}};
+  CHECK(after(says("one two four")).evidence == "stop strings are not known to end its answers");
+  state.plain = says("a");
+  CHECK(settled("order_invariance", state).evidence == "not asked: the plain answer has no place to stop at");
+}
+
 TEST_CASE("what one streamed answer tells") {
   auto state = known();
   CHECK(find_check("streaming").judge(state, {}).found == ability::yes);

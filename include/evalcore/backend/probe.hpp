@@ -56,9 +56,9 @@ struct probe_options {
   std::function<void(const std::string&)> note;               ///< What is asked next; empty: nobody listens.
 };
 
-/// Finds out what a backend does, with about twenty requests of at most 32 tokens; where its dialect says
-/// that requests are paid for, with six. Nothing is sent that its dialect does not know to be safe. A failure
-/// is a finding `unknown`, never an error. When the backend stops answering, the rest is not asked.
+/// Finds out what a backend does, with fewer than thirty requests of at most 32 tokens; where its dialect
+/// says that requests are paid for, with six. Nothing is sent that its dialect does not know to be safe. A
+/// failure is a finding `unknown`, never an error. When the backend stops answering, the rest is not asked.
 ///
 /// Errors: cancelled (`stop`).
 /// Threads: call from any but the loop, it blocks; at most `each` for one request.
