@@ -80,7 +80,9 @@ class runner {
     record_.setup_json = to_json(setup());
     if (auto begun = run_.into.begin_run(record_); !begun) return std::move(begun).error();
     if (left->seen_before) {
-      watch_.note(reuse_line(told_.items, told_.reused, left->cached.size(), to_send));
+      auto line = reuse_line(told_.items, told_.reused, left->cached.size(), to_send);
+      if (seconds_ > 0) line += ", and " + std::to_string(seconds_) + " a second time for the noise floor";
+      watch_.note(line);
     }
     if (auto taken = take_cached(run_, left->cached); !taken) return std::move(taken).error();
     if (out_) {

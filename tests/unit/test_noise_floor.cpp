@@ -175,6 +175,10 @@ TEST_CASE("second answers change no score and no count of items, and a run witho
   CHECK(later.reused == 40);
   CHECK(later.answered == 40);
   CHECK(later.sent == 7);
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0] ==
+        "40 of 40 items are answered in the store and reused; 0 are sent, and 7 a second time for the noise "
+        "floor");
   CHECK(later.noise_floor->pairs == 7);
   CHECK(later.metrics.at(0).items == 40);
   CHECK(later.not_run == 0);
