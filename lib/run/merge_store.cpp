@@ -123,8 +123,8 @@ result<void> merge_store::copy(const std::string& part) {
   auto begun = transaction::begin(database_);
   if (!begun) return std::move(begun).error();
   auto twice = database_.prepare(
-      "SELECT item_id, part, count(*) OVER () FROM wanted JOIN other.replies USING (item_key, cache_key)"
-      " WHERE part IS NOT NULL ORDER BY item_id LIMIT 1");
+      "SELECT item_id, min(part), count(*) OVER () FROM wanted JOIN other.replies USING (item_key, cache_key)"
+      " WHERE part IS NOT NULL GROUP BY item_id ORDER BY item_id LIMIT 1");
   if (!twice) return std::move(twice).error();
   auto overlap = twice->next();
   if (!overlap) return std::move(overlap).error();

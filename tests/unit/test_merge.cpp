@@ -291,8 +291,10 @@ TEST_CASE("second answers of shards make the pairs that one run would have made"
   CHECK(of.noise_floor->flips == whole.noise_floor->flips);
   CHECK(of.noise_floor->flips > 0);
   CHECK(run::noise_line(*of.noise_floor) == run::noise_line(*whole.noise_floor));
+  std::filesystem::remove(at.folder / "merged.db");
+  // An item that is answered twice in both is one item.
+  CHECK(at.refusal({"whole.db", "whole.db"}).find("item \"i0\" and 39 more are answered in ") == 0);
   how.noise_floor = 14;
   at.run("other.db", run::shard{3, 3}, how);
-  std::filesystem::remove(at.folder / "merged.db");
   CHECK(at.refusal({"s1.db", "other.db"}).find(": noise_floor is 14 in ") != std::string::npos);
 }
