@@ -33,8 +33,8 @@ std::vector<std::uint32_t> united(const std::vector<std::uint32_t>& one,
 
 }  // namespace
 
-result<std::unique_ptr<outgoing>> outgoing::plan(run_state& of, std::vector<std::uint32_t> pending,
-                                                 std::vector<std::uint32_t> seconds, net::loop& owner,
+result<std::unique_ptr<outgoing>> outgoing::plan(run_state& of, const std::vector<std::uint32_t>& pending,
+                                                 const std::vector<std::uint32_t>& seconds, net::loop& owner,
                                                  const std::vector<backend::backend*>& endpoints,
                                                  const pool::options& how, const std::stop_token& stop) {
   auto places = united(pending, seconds);

@@ -26,8 +26,9 @@ class outgoing {
   /// with the bound on requests in flight that the run will keep to. Nothing to send: null. Errors: as
   /// plan_items().
   [[nodiscard]] static result<std::unique_ptr<outgoing>> plan(
-      run_state& of, std::vector<std::uint32_t> pending, std::vector<std::uint32_t> seconds, net::loop& owner,
-      const std::vector<backend::backend*>& endpoints, const pool::options& how, const std::stop_token& stop);
+      run_state& of, const std::vector<std::uint32_t>& pending, const std::vector<std::uint32_t>& seconds,
+      net::loop& owner, const std::vector<backend::backend*>& endpoints, const pool::options& how,
+      const std::stop_token& stop);
 
   /// Where the pool takes it from.
   [[nodiscard]] pool::source& source() {

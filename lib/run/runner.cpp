@@ -71,12 +71,7 @@ class runner {
     told_.tools = !left->any_tools ? "none" : run_.request.tools == tools_mode::text ? "text" : "native";
     bound_in_flight();
     const auto to_send = left->pending.size();
-    seconds_ = left->seconds.size();
-    auto planned = outgoing::plan(run_, std::move(left->pending), std::move(left->seconds), loop_, endpoints_,
-                                  pool_, stop_);
-    if (!planned) return std::move(planned).error();
-    out_ = *std::move(planned);
-    if (out_) record_.plan_json = out_->plan_json();
+    if (auto planned = plan(*left); !planned) return std::move(planned).error();
     record_.setup_json = to_json(setup());
     if (auto begun = run_.into.begin_run(record_); !begun) return std::move(begun).error();
     if (left->seen_before) {
@@ -151,6 +146,18 @@ class runner {
       pool_.first_tried = std::max(pool_.first_tried, *slots / 2);
     }
     told_.concurrency = bound;
+  }
+
+  /// Takes what is left to send: a long run need not hold it twice.
+  result<void> plan(work_left& left) {
+    const auto pending = std::move(left.pending);
+    const auto seconds = std::move(left.seconds);
+    seconds_ = seconds.size();
+    auto planned = outgoing::plan(run_, pending, seconds, loop_, endpoints_, pool_, stop_);
+    if (!planned) return std::move(planned).error();
+    out_ = *std::move(planned);
+    if (out_) record_.plan_json = out_->plan_json();
+    return {};
   }
 
   result<void> send() {
