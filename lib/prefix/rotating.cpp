@@ -4,8 +4,10 @@
 
 #include "prefix/gain.hpp"
 #include "prefix/pending.hpp"
+#include "prefix/recent_uses.hpp"
 #include "prefix/seen.hpp"
 #include "prefix/strategy.hpp"
+#include "prefix/waiting_bill.hpp"
 
 namespace evalcore::prefix {
 namespace {
@@ -16,7 +18,8 @@ constexpr std::size_t most_in_turn = 8;
 constexpr duration least_patience = std::chrono::seconds(10);
 /// Tokens: a cache of blocks may find nothing of less.
 constexpr std::uint64_t telling = 64;
-/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none.
+/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none, and
+/// answers of any kind after which a backend that told of no cache is taken for one that never does.
 constexpr std::uint32_t trial = 16;
 
 /// One common cache. A few groups take turns in proportion to their sizes, as many as the cache has room for;
@@ -27,10 +30,9 @@ class rotating final : public strategy {
       : plan_(order),
         cache_(cache),
         units_per_token_(order.units_per_token()),
-        pending_(order),
         seen_(order),
-        unsent_(order.order.size()),
-        used_(order.groups.size()) {
+        pending_(order, seen_.common()),
+        unsent_(order.order.size()) {
     for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
     if (cache.entries)
       room_ = *cache.entries;
@@ -39,25 +41,18 @@ class rotating final : public strategy {
   }
 
   action next(instant now) override {
-    if (!pays_) return next_unsent();
+    if (state_ == planning::ended) return next_unsent();
     if (pending_.empty()) return finished{};
-    const auto turns = in_turn();
-    for (const auto& one : turns) {
-      if (!waits(pending_.head(one.group), now)) return start(one.group, now);
-    }
-    // Leaders of later groups fill the time.
-    auto later = pending_.group_from(last_in_turn_ + 1);
-    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
-      if (!waits(pending_.head(*later), now)) return start(*later, now);
-      later = pending_.group_from(*later + 1);
-    }
-    return hold{};
+    bill_.run_until(now);
+    auto what = choose(now);
+    bill_.decided(running_.size(), std::holds_alternative<hold>(what));
+    return what;
   }
 
   void on_first_token(std::uint32_t item, instant now) override {
-    if (const auto found = running_.find(item); found != running_.end()) {
-      slowest_ = std::max(slowest_, now - found->second.sent_at);
-    }
+    const auto found = running_.find(item);
+    if (found == running_.end()) return;
+    slowest_ = std::max(slowest_, now - found->second.sent_at);
     if (!cache_.entries) computed(item, now);
   }
 
@@ -72,20 +67,17 @@ class rotating final : public strategy {
     const running was = found->second;
     running_.erase(found);
     own_in_flight_ -= was.own;
+    if (how.ok) ++(how.cached ? reported_ : unreported_);
     if (how.ok && how.cached && was.counted_on >= telling * units_per_token_)
       learn(was, *how.cached * units_per_token_);
   }
 
-  [[nodiscard]] bool pays() const override { return pays_; }
+  [[nodiscard]] planning state() const override { return state_; }
 
  private:
   struct turn {
     std::uint32_t group;
     double left;  ///< Of its items, the part that has not gone out.
-  };
-  struct use {
-    std::uint64_t load = 0;  ///< What had gone into the cache by then.
-    instant at{};
   };
   struct running {
     std::uint64_t counted_on = 0;   ///< Units that were in the cache, if it keeps what it is taken to.
@@ -94,6 +86,21 @@ class rotating final : public strategy {
     std::uint32_t cuts = 0;         ///< Of the room, before it went out.
     instant sent_at{};
   };
+
+  action choose(instant now) {
+    ask_again_.reset();
+    for (const auto& one : in_turn()) {
+      if (!waits(pending_.head(one.group), now)) return start(one.group, now);
+    }
+    // Leaders of later groups fill the time.
+    auto later = pending_.group_from(last_in_turn_ + 1);
+    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
+      if (!waits(pending_.head(*later), now)) return start(*later, now);
+      later = pending_.group_from(*later + 1);
+    }
+    if (silent()) ask_again_at(bill_.too_dear_at(running_.size()));
+    return hold{ask_again_};
+  }
 
   /// What a group takes of the room.
   [[nodiscard]] std::uint64_t weight(std::uint32_t group) const {
@@ -120,34 +127,55 @@ class rotating final : public strategy {
   bool waits(std::uint32_t item, instant now) {
     if (cache_.shares_in_flight) return false;
     auto coming = seen_.coming_near(item);
-    while (coming.units > 0 && overdue(coming.item, now)) {
+    auto until = waited_for_until(coming);
+    while (until && *until <= now) {
       seen_.failed(coming.item);
       coming = seen_.coming_near(item);
+      until = waited_for_until(coming);
     }
-    return worth_waiting(counted(held(item, now)), counted(coming.units), plan_.lengths[item],
-                         plan_.min_prefix);
+    if (!worth_waiting(counted(held(item, now)), counted(coming.units), plan_.lengths[item],
+                       plan_.min_prefix)) {
+      return false;
+    }
+    if (silent() && bill_.too_dear()) {
+      state_ = planning::bounded;
+      return false;
+    }
+    ask_again_at(until);
+    return true;
   }
 
-  [[nodiscard]] bool overdue(std::uint32_t item, instant now) const {
-    const auto found = running_.find(item);
-    return found != running_.end() && now - found->second.sent_at > std::max(least_patience, 4 * slowest_);
+  /// When a leader has had its time.
+  [[nodiscard]] std::optional<instant> waited_for_until(const seen::nearest& coming) const {
+    const auto found = coming.units > 0 ? running_.find(coming.item) : running_.end();
+    if (found == running_.end()) return std::nullopt;
+    return found->second.sent_at + std::max(least_patience, 4 * slowest_);
   }
+  void ask_again_at(std::optional<instant> at) {
+    if (at && (!ask_again_ || *at < *ask_again_)) ask_again_ = at;
+  }
+  /// Whether the backend has had time to say what it found, and did not.
+  [[nodiscard]] bool silent() const { return reported_ == 0 && unreported_ >= trial; }
 
   /// What the cache is taken to have of a prompt.
   [[nodiscard]] std::uint32_t held(std::uint32_t item, instant now) const {
     const auto near = seen_.computed_near(item);
     if (near.units == 0) return 0;
-    const auto& last = used_[plan_.group_of[near.item]];
-    if (room_ && load_ - last.load > *room_) return 0;
-    if (cache_.lives && now - last.at > *cache_.lives) return 0;
+    if (!room_ && !cache_.lives) return near.units;
+    const auto* last = used_.find(plan_.group_of[near.item]);
+    if (last == nullptr) return 0;
+    if (room_ && load_ - last->load > *room_) return 0;
+    if (cache_.lives && now - last->at > *cache_.lives) return 0;
     return near.units;
   }
 
   /// Only then is it used: until its leader has computed it again, a prefix that was dropped is not there.
   void computed(std::uint32_t item, instant at) {
+    seen_.sent(item);  // Again, if another took the lead meanwhile.
     seen_.computed(item);
-    auto& last = used_[plan_.group_of[item]];
-    last = {load_, std::max(last.at, at)};
+    const auto group = plan_.group_of[item];
+    const auto* last = used_.find(group);
+    used_.note(group, {load_, last == nullptr ? at : std::max(last->at, at)});
   }
 
   /// Of a common prefix what such a cache gives.
@@ -176,7 +204,7 @@ class rotating final : public strategy {
                         .sent_at = now};
     own_in_flight_ += going.own;
     load_ += cache_.entries ? 1 : going.own;
-    if (there > 0) used_[group] = {load_, now};
+    if (there > 0) used_.note(group, {load_, now});
     running_.insert_or_assign(item, going);
     seen_.sent(item);
     unsent_.erase(item);
@@ -196,7 +224,7 @@ class rotating final : public strategy {
     ++answers_;
     predicted_ += was.counted_on;
     found_ += found;
-    if (answers_ == trial && found_ < predicted_ / 10) pays_ = false;
+    if (answers_ == trial && found_ < predicted_ / 10) state_ = planning::ended;
     if (found >= was.counted_on / 2 || was.cuts != cuts_ || cache_.entries) return;
     room_ = was.working_set / 4 * 3;
     ++cuts_;
@@ -205,10 +233,10 @@ class rotating final : public strategy {
   const plan& plan_;
   cache_model cache_;
   std::uint64_t units_per_token_;
-  pending pending_;
   seen seen_;
+  pending pending_;
   number_set unsent_;
-  std::vector<use> used_;  ///< By group.
+  recent_uses used_;
   std::map<std::uint32_t, running> running_;
   std::optional<std::uint64_t> room_;  ///< Units, or entries; absent: no end of it was seen.
   std::uint64_t load_ = 0;             ///< What went into the cache, in the same.
@@ -220,7 +248,11 @@ class rotating final : public strategy {
   std::uint64_t predicted_ = 0;
   std::uint64_t found_ = 0;
   duration slowest_{};
-  bool pays_ = true;
+  std::uint32_t reported_ = 0;  ///< Answers that said what was found, and that did not.
+  std::uint32_t unreported_ = 0;
+  std::optional<instant> ask_again_;
+  waiting_bill bill_;
+  planning state_ = planning::whole;
 };
 
 }  // namespace

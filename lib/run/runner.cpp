@@ -449,12 +449,14 @@ class runner {
   }
 
   void tell_order() {
-    if (told_order_ || source_->pays()) return;
-    told_order_ = true;
-    watch_.note(
-        "the backend's cache gave less than a tenth of what requests share: the rest goes out without "
-        "waiting, "
-        "in the order in which it was dealt");
+    const auto now = source_->planning();
+    if (now == told_planning_) return;
+    told_planning_ = now;
+    watch_.note(now == prefix::planning::ended
+                    ? "the backend's cache gave less than a tenth of what requests share: the rest goes out "
+                      "without waiting, in the order in which it was dealt"
+                    : "the backend does not tell whether its cache gave what requests share, and waiting for "
+                      "it has taken 2 % of the run: they wait no longer than that from here on");
   }
 
   /// An answer without what was asked for may score otherwise: that is said, once for each field.
@@ -535,7 +537,7 @@ class runner {
   std::unique_ptr<planned_source> source_;
   std::unique_ptr<budgeted_source> budgeted_;  ///< In front of it where there are prices.
   std::map<pool::item_id, flight> flying_;
-  bool told_order_ = false;
+  prefix::planning told_planning_ = prefix::planning::whole;
   std::set<std::string> told_dropped_;
   run_record record_;
   std::optional<error> store_failure_;  ///< It takes no more.

@@ -24,8 +24,11 @@ struct share {
   std::uint32_t from = 0;
   std::vector<std::uint32_t> to;
 };
-/// Nothing can go out now; ask again after the next event. Only returned while something is under way.
-struct hold {};
+/// Nothing can go out now; ask again after the next event, and at `until` at the latest. Only returned while
+/// something is under way.
+struct hold {
+  std::optional<instant> until = {};
+};
 /// Every request went out.
 struct finished {};
 using action = std::variant<send, share, hold, finished>;
@@ -45,6 +48,13 @@ struct cache_model {
   std::optional<std::uint32_t> entries = {};  ///< Keeps so many whole prompts, from their end on.
   std::optional<std::uint64_t> room = {};     ///< Keeps so many tokens.
   std::optional<duration> lives = {};         ///< Keeps a prefix for so long after its last use.
+};
+
+/// How much of the planning goes on.
+enum class planning : std::uint8_t {
+  whole,    ///< Requests go out in order and wait for prefixes.
+  bounded,  ///< They wait only as long as that costs little: the backend does not tell what it brings.
+  ended,    ///< The cache gave too little: no order, no waits.
 };
 
 /// How a request ended.
@@ -71,9 +81,13 @@ struct ending {
 /// answers, as in an order by chance; as many groups as the cache has room for, at most 8. Where the room is
 /// not known, a prefix that was predicted and not found shows that it is less than what was asked of it.
 /// Followers go out at the first token (or end) of the running request that has the prefix; the leaders of
-/// other groups fill the time. A leader that keeps them waiting for longer than 10 seconds, and four times as
-/// long as any other did, is replaced. When the first 16 predicted requests found less than a tenth of what
-/// was predicted, the rest goes out in the suite's order, and pays() is false.
+/// other groups fill the time. A leader that keeps them waiting for 10 seconds, and four times as long as any
+/// other did, is replaced. When the first 16 predicted requests found less than a tenth of what
+/// was predicted, the rest goes out in the suite's order (planning::ended). A backend that gave 16 answers
+/// and told of no cache may or may not have one. Times cannot show it: under load a first token waits for
+/// other prompts longer than for its own. So what waiting can cost there is bounded instead: nobody waits
+/// while places that were kept free for it have taken 2 % of the time of all places (planning::bounded once
+/// that was so); the order is kept, since it costs nothing.
 /// Prediction: the most that the prompt has in common with any request sent before that did not fail and is
 /// not taken as dropped since, at most its length - 1; none where that is nothing, because what such a
 /// backend holds from others is unknown.
@@ -94,8 +108,7 @@ class dispatcher {
   /// After a failed copy there is no further one.
   void on_shared(bool ok);
 
-  /// Whether holding and ordering still go on; false for good once the cache gave too little.
-  [[nodiscard]] bool pays() const;
+  [[nodiscard]] planning state() const;
   [[nodiscard]] const plan& order() const noexcept { return *plan_; }
 
  private:
