@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -32,7 +33,8 @@ class rotating final : public strategy {
         units_per_token_(order.units_per_token()),
         seen_(order),
         pending_(order, seen_.common()),
-        unsent_(order.order.size()) {
+        unsent_(order.order.size()),
+        begun_(order.groups.size()) {
     for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
     if (cache.entries)
       room_ = *cache.entries;
@@ -52,7 +54,13 @@ class rotating final : public strategy {
   void on_first_token(std::uint32_t item, instant now) override {
     const auto found = running_.find(item);
     if (found == running_.end()) return;
-    slowest_ = std::max(slowest_, now - found->second.sent_at);
+    const auto took = now - found->second.sent_at;
+    slowest_ = std::max(slowest_, took);
+    if (found->second.own >= most_computed_) {
+      most_computed_ = found->second.own;
+      most_took_ = took;
+    }
+    found->second.answers_since = now;
     if (!cache_.entries) computed(item, now);
   }
 
@@ -85,6 +93,7 @@ class rotating final : public strategy {
     std::uint64_t working_set = 0;  ///< What the cache had to hold for all in turn.
     std::uint32_t cuts = 0;         ///< Of the room, before it went out.
     instant sent_at{};
+    std::optional<instant> answers_since = {};
   };
 
   action choose(instant now) {
@@ -107,6 +116,11 @@ class rotating final : public strategy {
     return cache_.entries ? 1 : plan_.groups[group].prefix_units;
   }
 
+  /// For groups in turn.
+  [[nodiscard]] std::uint64_t room() const {
+    if (cache_.entries) return *cache_.entries / 2;
+    return room_.value_or(std::numeric_limits<std::uint64_t>::max());
+  }
   /// The first groups with members left that fit, those that are furthest behind first.
   std::vector<turn> in_turn() {
     std::vector<turn> out;
@@ -114,10 +128,17 @@ class rotating final : public strategy {
     for (auto group = pending_.group_from(0); group && out.size() < most_in_turn;
          group = pending_.group_from(*group + 1)) {
       const auto with = working_set_ + weight(*group);
-      const auto room = cache_.entries ? std::optional<std::uint64_t>(*cache_.entries / 2) : room_;
-      if (!out.empty() && room && with > *room) break;
+      if (!out.empty() && with > room()) break;
       working_set_ = with;
       last_in_turn_ = *group;
+      out.push_back({*group, pending_.left(*group)});
+    }
+    // Later ones that have begun to fill the time go on, as long as their prefixes are warm.
+    for (auto group = begun_.at_or_after(last_in_turn_ + 1); group && out.size() < pending::look_ahead;
+         group = begun_.at_or_after(*group + 1)) {
+      if (!pending_.has(*group)) continue;
+      working_set_ += weight(*group);
+      if (working_set_ > room()) break;
       out.push_back({*group, pending_.left(*group)});
     }
     std::ranges::stable_sort(out, std::greater<>{}, &turn::left);
@@ -127,29 +148,35 @@ class rotating final : public strategy {
   bool waits(std::uint32_t item, instant now) {
     if (cache_.shares_in_flight) return false;
     auto coming = seen_.coming_near(item);
-    auto until = waited_for_until(coming);
-    while (until && *until <= now) {
+    for (auto until = led_until(coming); until && *until <= now; until = led_until(coming)) {
       seen_.failed(coming.item);
       coming = seen_.coming_near(item);
-      until = waited_for_until(coming);
     }
-    if (!worth_waiting(counted(held(item, now)), counted(coming.units), plan_.lengths[item],
-                       plan_.min_prefix)) {
-      return false;
-    }
+    const auto there = counted(held(item, now));
+    const auto offered = counted(coming.units);
+    if (!worth_waiting(there, offered, plan_.lengths[item], plan_.min_prefix)) return false;
     if (silent() && bill_.too_dear()) {
       state_ = planning::bounded;
       return false;
     }
-    ask_again_at(until);
+    const auto until = answered_until(coming, offered - there);
+    if (until && *until <= now) return false;
+    ask_again_at(until ? until : led_until(coming));
     return true;
   }
 
-  /// When a leader has had its time.
-  [[nodiscard]] std::optional<instant> waited_for_until(const seen::nearest& coming) const {
+  /// When a leader without a first token has had its time.
+  [[nodiscard]] std::optional<instant> led_until(const seen::nearest& coming) const {
     const auto found = coming.units > 0 ? running_.find(coming.item) : running_.end();
-    if (found == running_.end()) return std::nullopt;
+    if (found == running_.end() || found->second.answers_since) return std::nullopt;
     return found->second.sent_at + std::max(least_patience, 4 * slowest_);
+  }
+  /// A prompt that is kept only when its request has ended is waited for no longer, from its first token on,
+  /// than computing it again takes.
+  [[nodiscard]] std::optional<instant> answered_until(const seen::nearest& coming, std::uint32_t gain) const {
+    const auto found = running_.find(coming.item);
+    if (found == running_.end() || !found->second.answers_since) return std::nullopt;
+    return *found->second.answers_since + most_took_ / std::max(most_computed_, 1U) * gain;
   }
   void ask_again_at(std::optional<instant> at) {
     if (at && (!ask_again_ || *at < *ask_again_)) ask_again_ = at;
@@ -188,6 +215,8 @@ class rotating final : public strategy {
 
   action start(std::uint32_t group, instant now) {
     const std::uint32_t item = pending_.pop(group);
+    begun_.insert(group);
+    if (pending_.items(group) == 0) begun_.erase(group);
     return send_now(item, group, now);
   }
 
@@ -225,9 +254,17 @@ class rotating final : public strategy {
     predicted_ += was.counted_on;
     found_ += found;
     if (answers_ == trial && found_ < predicted_ / 10) state_ = planning::ended;
-    if (found >= was.counted_on / 2 || was.cuts != cuts_ || cache_.entries) return;
-    room_ = was.working_set / 4 * 3;
-    ++cuts_;
+    if (was.cuts != cuts_ || cache_.entries) return;
+    since_cut_ += 1;
+    missed_ += found < was.counted_on / 2 ? 1U : 0U;
+    if (missed_ * 8 > since_cut_) {
+      room_ = was.working_set / 4 * 3;
+      ++cuts_;
+      since_cut_ = missed_ = 0;
+    } else if (since_cut_ == 4 * trial) {  // The last ones count most.
+      since_cut_ /= 2;
+      missed_ /= 2;
+    }
   }
 
   const plan& plan_;
@@ -236,6 +273,7 @@ class rotating final : public strategy {
   seen seen_;
   pending pending_;
   number_set unsent_;
+  number_set begun_;  ///< Groups with members in the current block, some of which went out.
   recent_uses used_;
   std::map<std::uint32_t, running> running_;
   std::optional<std::uint64_t> room_;  ///< Units, or entries; absent: no end of it was seen.
@@ -244,10 +282,15 @@ class rotating final : public strategy {
   std::uint64_t own_in_flight_ = 0;
   std::uint32_t last_in_turn_ = 0;
   std::uint32_t cuts_ = 0;
+  std::uint32_t since_cut_ = 0;  ///< Answers with a prediction, and those of them that found less than half.
+  std::uint32_t missed_ = 0;
   std::uint32_t answers_ = 0;
   std::uint64_t predicted_ = 0;
   std::uint64_t found_ = 0;
   duration slowest_{};
+  std::uint32_t most_computed_ =
+      0;  ///< Units, by one request before its first token, and how long that took.
+  duration most_took_{};
   std::uint32_t reported_ = 0;  ///< Answers that said what was found, and that did not.
   std::uint32_t unreported_ = 0;
   std::optional<instant> ask_again_;

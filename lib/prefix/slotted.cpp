@@ -124,12 +124,18 @@ class slotted final : public strategy {
 
   /// Whether the request should not go to this slot yet.
   bool loses(const offer& what, std::uint32_t s) {
+    // What was waited for long enough in one slot is waited for in none.
+    std::uint32_t given_up = what.common[s];
+    for (std::uint32_t t = 0; t < slots_.size(); ++t) {
+      const auto at = what.common[t] > given_up ? waited_for_until(what, s, t) : std::nullopt;
+      if (at && *at <= now_ && slots_[t].ready_since) given_up = what.common[t];
+    }
     std::uint32_t best = what.common[s];
     std::optional<instant> until;
     for (std::uint32_t t = 0; t < slots_.size(); ++t) {
       if (what.common[t] <= best) continue;
       const auto at = waited_for_until(what, s, t);
-      if (at && *at <= now_) continue;
+      if (at && (*at <= now_ || what.common[t] <= given_up)) continue;
       best = what.common[t];
       until = at;
     }

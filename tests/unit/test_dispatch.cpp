@@ -308,10 +308,10 @@ TEST_CASE("suite order: kept, unpinned, nobody waits") {
   const prefix::options in_suite_order{.suite_order = true};
 
   bench one_slot(mixed, {.slots = 1}, in_suite_order);
-  CHECK(one_slot.next() == "send 0 with 0");
-  CHECK(one_slot.next() == "send 1 with 0");
-  CHECK(one_slot.next() == "send 2 with 0");
-  CHECK(one_slot.next() == "send 3 with 50");
+  CHECK(one_slot.next() == "send 0 with ?");
+  CHECK(one_slot.next() == "send 1 with ?");
+  CHECK(one_slot.next() == "send 2 with ?");
+  CHECK(one_slot.next() == "send 3 with ?");  // A server that puts prompts away may find more than the last.
 
   bench slots(mixed, four_that_share, in_suite_order);
   CHECK(slots.next() == "send 0 with ?");
@@ -324,15 +324,6 @@ TEST_CASE("suite order: kept, unpinned, nobody waits") {
   one_cache.end(2, false);
   one_cache.end(0, false);
   CHECK(one_cache.next() == "send 3 with ?");
-}
-
-TEST_CASE("suite order on one slot: after a failure the slot's content is unknown") {
-  bench b(family(3, 50, 1), {.slots = 1}, {.suite_order = true});
-  CHECK(b.next() == "send 0 with 0");
-  b.end(0, false);
-  CHECK(b.next() == "send 1 with ?");
-  b.end(1);
-  CHECK(b.next() == "send 2 with 50");
 }
 
 TEST_CASE("simulate: copies count as cached, with as many slots as are in flight") {

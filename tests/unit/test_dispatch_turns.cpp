@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <set>
 #include <vector>
 
 #include <evalcore/prefix/dispatch.hpp>
@@ -90,10 +91,31 @@ TEST_CASE("a cache of ten entries is given five groups, and has a prompt only wh
 
   bench one(families({3}, 400), {.entries = 10});
   CHECK(one.next() == 0);
+  one.now += 4100ms;
   one.first_token(0);
   CHECK(one.next() == -1);
   one.end(0);
   CHECK(one.next() == 1);
+}
+
+TEST_CASE("a prompt that is kept only at its request's end is waited for no longer than computing it takes") {
+  bench b(families({3}, 400), {.entries = 10});
+  CHECK(b.next() == 0);
+  b.now += 4100ms;  // 410 units, 10 ms each.
+  b.first_token(0);
+  CHECK(b.next() == -1);
+  CHECK(b.held_until == b.now + 4s);  // The 400 that are shared.
+  b.now += 4s;
+  CHECK(b.next() == 1);
+  CHECK(b.next() == -1);  // Its first token is waited for.
+}
+
+TEST_CASE("groups that began to fill the time go on beside the eight, while their prefixes are warm") {
+  bench b(families({3, 3, 3, 3, 3, 3, 3, 3, 3, 3}, 400), {});
+  for (int leader = 0; leader < 30; leader += 3) CHECK(b.next() == leader);
+  CHECK(b.next() == -1);
+  for (int leader = 0; leader < 30; leader += 3) b.first_token(leader);
+  for (int follower = 1; follower < 30; follower += 3) CHECK(b.next() == follower);
 }
 
 TEST_CASE("a prefix that was predicted and is not there shows that fewer groups fit") {
@@ -109,6 +131,16 @@ TEST_CASE("a prefix that was predicted and is not there shows that fewer groups 
   CHECK(b.through(400) == 22);
   CHECK(b.through(400) == 3);
   CHECK(b.through(400) == 23);  // The third group, which would be next, waits for its turn.
+}
+
+TEST_CASE("one prefix in many that is not found says nothing of the room") {
+  bench b(families({60, 60, 60}, 400), {});
+  for (int leader = 0; leader < 3; ++leader) b.through(0);
+  for (int found = 0; found < 15; ++found) b.through(400);
+  b.through(0);
+  std::set<int> groups;
+  for (int i = 0; i < 3; ++i) groups.insert(b.through(400) / 60);
+  CHECK(groups == std::set<int>{0, 1, 2});
 }
 
 TEST_CASE("where prompts are found while they are computed nobody waits") {
