@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "prefix/gain.hpp"
@@ -23,8 +25,8 @@ constexpr std::uint64_t telling = 64;
 /// answers of any kind after which a backend that told of no cache is taken for one that never does.
 constexpr std::uint32_t trial = 16;
 
-/// One common cache. A few groups take turns in proportion to their sizes, as many as the cache has room for;
-/// who would find notably more after a running request's first token waits for it.
+/// One common cache. A few groups take turns by chance, in proportion to their sizes, as many as the cache
+/// has room for; who would find notably more after a running request's first token waits for it.
 class rotating final : public strategy {
  public:
   rotating(const plan& order, cache_model cache)
@@ -85,7 +87,7 @@ class rotating final : public strategy {
  private:
   struct turn {
     std::uint32_t group;
-    double left;  ///< Of its items, the part that has not gone out.
+    double chance;  ///< The higher, the sooner.
   };
   struct running {
     std::uint64_t counted_on = 0;   ///< Units that were in the cache, if it keeps what it is taken to.
@@ -111,6 +113,13 @@ class rotating final : public strategy {
     return hold{ask_again_};
   }
 
+  /// Of several groups, each has the highest as often as it has members left: as though all of them were
+  /// shuffled. In lockstep groups would end together, and the prefixes of the next be computed together.
+  [[nodiscard]] double chance(std::uint32_t group) {
+    const double drawn = (static_cast<double>(random_()) + 1) / 4'294'967'297.0;
+    return std::log(drawn) / pending_.items(group);
+  }
+
   /// What a group takes of the room.
   [[nodiscard]] std::uint64_t weight(std::uint32_t group) const {
     return cache_.entries ? 1 : plan_.groups[group].prefix_units;
@@ -121,7 +130,7 @@ class rotating final : public strategy {
     if (cache_.entries) return *cache_.entries / 2;
     return room_.value_or(std::numeric_limits<std::uint64_t>::max());
   }
-  /// The first groups with members left that fit, those that are furthest behind first.
+  /// The first groups with members left that fit, in an order by chance.
   std::vector<turn> in_turn() {
     std::vector<turn> out;
     working_set_ = cache_.entries ? 0 : own_in_flight_;
@@ -131,7 +140,7 @@ class rotating final : public strategy {
       if (!out.empty() && with > room()) break;
       working_set_ = with;
       last_in_turn_ = *group;
-      out.push_back({*group, pending_.left(*group)});
+      out.push_back({*group, chance(*group)});
     }
     // Later ones that have begun to fill the time go on, as long as their prefixes are warm.
     for (auto group = begun_.at_or_after(last_in_turn_ + 1); group && out.size() < pending::look_ahead;
@@ -139,9 +148,9 @@ class rotating final : public strategy {
       if (!pending_.has(*group)) continue;
       working_set_ += weight(*group);
       if (working_set_ > room()) break;
-      out.push_back({*group, pending_.left(*group)});
+      out.push_back({*group, chance(*group)});
     }
-    std::ranges::stable_sort(out, std::greater<>{}, &turn::left);
+    std::ranges::stable_sort(out, std::greater<>{}, &turn::chance);
     return out;
   }
 
@@ -275,6 +284,7 @@ class rotating final : public strategy {
   number_set unsent_;
   number_set begun_;  ///< Groups with members in the current block, some of which went out.
   recent_uses used_;
+  std::mt19937 random_;  ///< Always the same numbers.
   std::map<std::uint32_t, running> running_;
   std::optional<std::uint64_t> room_;  ///< Units, or entries; absent: no end of it was seen.
   std::uint64_t load_ = 0;             ///< What went into the cache, in the same.

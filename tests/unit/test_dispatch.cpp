@@ -3,6 +3,7 @@
 #include <chrono>
 #include <optional>
 #include <ostream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -276,9 +277,8 @@ TEST_CASE("one cache: followers go at the leader's first token, other leaders me
   b.dispatcher.on_first_token(3, b.now);
   CHECK(b.next() == "send 4 with 400");
   b.dispatcher.on_first_token(0, b.now);
-  CHECK(b.next() == "send 1 with 400");
-  CHECK(b.next() == "send 2 with 400");
-  CHECK(b.next() == "send 5 with 400");
+  const std::set<std::string> rest{b.next(), b.next(), b.next()};
+  CHECK(rest == std::set<std::string>{"send 1 with 400", "send 2 with 400", "send 5 with 400"});
   CHECK(b.next() == "finished");
 }
 

@@ -80,8 +80,8 @@ struct ending {
 /// Prediction: what the prompt has in common with the last prompt in that slot, at most its length - 1
 /// (the last unit is always computed); none after a failure, which leaves the slot's content unknown.
 ///
-/// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
-/// answers, as in an order by chance; as many groups as the cache has room for, at most 8 and those that
+/// Without slots, groups take turns by chance (the same each time) in proportion to their sizes, so that long
+/// prompts run beside long answers; as many groups as the cache has room for, at most 8 and those that
 /// began to fill the time of others. Where the room is not known, one in eight of the predicted prefixes that
 /// was not found shows that it is less than what was asked of it.
 /// Followers go out at the first token (or end) of the running request that has the prefix; the leaders of
