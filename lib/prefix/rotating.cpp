@@ -114,8 +114,10 @@ class rotating final : public strategy {
   }
 
   /// Of several groups, each has the highest as often as it has members left: as though all of them were
-  /// shuffled. In lockstep groups would end together, and the prefixes of the next be computed together.
+  /// shuffled. In lockstep groups would end together, and the prefixes of the next be computed together. But
+  /// where a few entries are kept, each group must be asked again soon: who is furthest behind goes first.
   [[nodiscard]] double chance(std::uint32_t group) {
+    if (cache_.entries) return pending_.left(group);
     const double drawn = (static_cast<double>(random_()) + 1) / 4'294'967'297.0;
     return std::log(drawn) / pending_.items(group);
   }

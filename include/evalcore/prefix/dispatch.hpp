@@ -80,22 +80,22 @@ struct ending {
 /// Prediction: what the prompt has in common with the last prompt in that slot, at most its length - 1
 /// (the last unit is always computed); none after a failure, which leaves the slot's content unknown.
 ///
-/// Without slots, groups take turns by chance (the same each time) in proportion to their sizes, so that long
-/// prompts run beside long answers; as many groups as the cache has room for, at most 8 and those that
-/// began to fill the time of others. Where the room is not known, one in eight of the predicted prefixes that
-/// was not found shows that it is less than what was asked of it.
-/// Followers go out at the first token (or end) of the running request that has the prefix; the leaders of
-/// other groups fill the time. A leader that keeps them waiting for 10 seconds, and four times as long as any
-/// other did, is replaced; where a prompt is kept only when its request has ended, nobody waits longer for
-/// that, from the first token on, than computing the prompt again takes. When the first 16 predicted requests
-/// found less than a tenth of what was predicted, the rest goes out in the suite's order (planning::ended). A
-/// backend that gave 16 answers and told of no cache may or may not have one. Times cannot show it: under
-/// load a first token waits for other prompts longer than for its own. So what waiting can cost there is
-/// bounded instead: nobody waits while places that were kept free for it have taken 2 % of the time of all
-/// places (planning::bounded once that was so); the order is kept, since it costs nothing. Prediction: the
-/// most that the prompt has in common with any request sent before that did not fail and is not taken as
-/// dropped since, at most its length - 1; none where that is nothing, because what such a backend holds from
-/// others is unknown.
+/// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
+/// answers: by chance, the same each time, or strictly where the cache keeps few entries; as many groups as
+/// the cache has room for, at most 8 and those that began to fill the time of others. Where the room is not
+/// known, one in eight of the predicted prefixes that was not found shows that it is less than what was asked
+/// of it. Followers go out at the first token (or end) of the running request that has the prefix; the
+/// leaders of other groups fill the time. A leader that keeps them waiting for 10 seconds, and four times as
+/// long as any other did, is replaced; where a prompt is kept only when its request has ended, nobody waits
+/// longer for that, from the first token on, than computing the prompt again takes. When the first 16
+/// predicted requests found less than a tenth of what was predicted, the rest goes out in the suite's order
+/// (planning::ended). A backend that gave 16 answers and told of no cache may or may not have one. Times
+/// cannot show it: under load a first token waits for other prompts longer than for its own. So what waiting
+/// can cost there is bounded instead: nobody waits while places that were kept free for it have taken 2 % of
+/// the time of all places (planning::bounded once that was so); the order is kept, since it costs nothing.
+/// Prediction: the most that the prompt has in common with any request sent before that did not fail and is
+/// not taken as dropped since, at most its length - 1; none where that is nothing, because what such a
+/// backend holds from others is unknown.
 ///
 /// A plan in suite order is followed as it stands, unpinned, without holds and copies. Where there are slots
 /// nothing is predicted then: the server chooses the slot, and may bring back what it had put away of other
