@@ -64,8 +64,7 @@ struct worst {
 };
 
 /// Tokens of all prompts without the distinct ones of their tree: no order finds more.
-double most_to_find(const bench::token_suite& suite, const bench::paged_suite& pages,
-                    const bench::server_kind& server) {
+double most_to_find(const bench::paged_suite& pages, const bench::server_kind& server) {
   std::uint64_t found = 0;
   for (const auto& of_one : pages.pages) found += of_one.size();
   return static_cast<double>(found - pages.distinct) * server.page;
@@ -75,7 +74,7 @@ void radix_cache(json::writer& out) {
   const auto suite = bench::five_interleaved();
   const auto server = bench::small_radix_cache();
   const bench::paged_suite pages(suite, server.page);
-  const auto optimum = most_to_find(suite, pages, server);
+  const auto optimum = most_to_find(pages, server);
   const auto planned = static_cast<double>(bench::run_planned(server, suite, pages).cached);
   const auto plain =
       static_cast<double>(bench::run_in_order(server, suite, pages, suite_order(suite)).cached);
@@ -127,7 +126,7 @@ void race(const bench::token_suite& suite, const bench::server_kind& server, std
   const auto random = bench::run_in_order(server, suite, pages, random_order(suite));
   const auto planned = bench::run_planned(server, suite, pages);
   const auto lost = planned.makespan_s / std::min(plain.makespan_s, random.makespan_s) - 1;
-  const auto optimum = std::max(most_to_find(suite, pages, server), 1.0);
+  const auto optimum = std::max(most_to_find(pages, server), 1.0);
   std::fprintf(stderr, "%-22s %-20s %8.1f %8.1f %8.1f %8.1f  %+6.3f  %5.3f %5.3f %5.3f\n",
                server.name.c_str(), suite.name.c_str(), bound, plain.makespan_s, random.makespan_s,
                planned.makespan_s, lost, static_cast<double>(plain.cached) / optimum,
