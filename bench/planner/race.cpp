@@ -39,7 +39,8 @@ class listed final : public driver {
 class planned final : public driver {
  public:
   planned(const server_kind& kind, const token_suite& suite)
-      : dealt_(prefix::deal(static_cast<std::uint32_t>(suite.prompts.size()), 1)),
+      : tells_(kind.tells),
+        dealt_(prefix::deal(static_cast<std::uint32_t>(suite.prompts.size()), 1)),
         place_(dealt_.size()),
         dispatch_(planned_order(suite), kind.told) {
     for (std::uint32_t at = 0; at < dealt_.size(); ++at) place_[dealt_[at]] = at;
@@ -53,7 +54,9 @@ class planned final : public driver {
     dispatch_.on_first_token(place_[item], at(now));
   }
   void end(std::uint32_t item, std::uint32_t cached, double /*now*/) override {
-    dispatch_.on_end(place_[item], {.ok = true, .cached = cached});
+    prefix::ending how;
+    if (tells_) how.cached = cached;
+    dispatch_.on_end(place_[item], how);
   }
   void shared() override { dispatch_.on_shared(true); }
 
@@ -67,6 +70,7 @@ class planned final : public driver {
     return prefix::make_plan(prompts, true, {.dealt = true});
   }
 
+  bool tells_;
   std::vector<std::uint32_t> dealt_;
   std::vector<std::uint32_t> place_;
   prefix::dispatcher dispatch_;
@@ -80,18 +84,14 @@ class race {
 
   finish run() {
     while (true) {
-      const bool all_sent = fill();
-      if (due_.empty()) {
-        if (all_sent) return out_;
-        std::fprintf(stderr, "bench_planner: %s: a hold with nothing under way\n", suite_.name.c_str());
-        std::exit(1);
-      }
+      fill();
+      if (due_.empty()) return out_;
       happen();
     }
   }
 
  private:
-  enum class what { first_token, end, shared };
+  enum class what { first_token, end, shared, ask_again };
   struct event {
     double at;
     std::uint64_t number;  ///< Of those at one time the one that was foreseen first.
@@ -104,12 +104,11 @@ class race {
     }
   };
 
-  /// Whether everything went out.
-  bool fill() {
+  void fill() {
     while (running_ < kind_.in_flight) {
       const auto action = by_.next(now_);
-      if (std::holds_alternative<prefix::finished>(action)) return true;
-      if (std::holds_alternative<prefix::hold>(action)) return false;
+      if (std::holds_alternative<prefix::finished>(action)) return;
+      if (const auto* held = std::get_if<prefix::hold>(&action)) return hold(*held);
       if (const auto* copy = std::get_if<prefix::share>(&action)) {
         for (const auto to : copy->to) kept_->copy(copy->from, to);
         add(now_ + kind_.overhead_s, what::shared, {}, {}, {});
@@ -117,7 +116,17 @@ class race {
       }
       start(std::get<prefix::send>(action));
     }
-    return false;
+  }
+
+  void hold(const prefix::hold& how) {
+    if (due_.empty()) {
+      std::fprintf(stderr, "bench_planner: %s: a hold with nothing under way\n", suite_.name.c_str());
+      std::exit(1);
+    }
+    if (!how.until) return;
+    // Rounded up, so that it is then.
+    const auto at = std::chrono::duration<double>(how.until->time_since_epoch()).count() + 1e-8;
+    if (at < due_.top().at) add(at, what::ask_again, {}, {}, {});
   }
 
   void start(const prefix::send& one) {
@@ -155,6 +164,8 @@ class race {
         return by_.end(one.item, one.cached, now_);
       case what::shared:
         return by_.shared();
+      case what::ask_again:
+        return;
     }
   }
 

@@ -207,4 +207,33 @@ std::vector<server_kind> server_kinds() {
   };
 }
 
+std::vector<server_kind> unseen_server_kinds() {
+  constexpr auto never = std::numeric_limits<std::uint32_t>::max();
+  return {
+      {.name = "8 slots", .told = {.slots = 8}, .in_flight = 8, .slots = 8},
+      {.name = "8 slots that copy", .told = {.slots = 8, .can_share = true}, .in_flight = 8, .slots = 8},
+      {.name = "radix, 64 in flight", .told = {}, .in_flight = 64, .capacity = 60'000},
+      {.name = "radix, 4 in flight", .told = {}, .in_flight = 4, .capacity = 6'000},
+      {.name = "blocks of 256", .told = {.page = 256}, .page = 256, .capacity = 100'000},
+      {.name = "entries, 32 in flight",
+       .told = {.entries = 10},
+       .in_flight = 32,
+       .entries = 10,
+       .prefill_rate = 1'500},
+      {.name = "radix, tells nothing", .told = {}, .capacity = 50'000, .tells = false},
+      {.name = "keeps nothing", .told = {}, .least = never},
+      {.name = "neither keeps nor tells", .told = {}, .tells = false, .least = never},
+      {.name = "unknown, side by side",
+       .told = {},
+       .in_flight = 64,
+       .page = 128,
+       .tells = false,
+       .least = 1'024,
+       .one_prefill = false,
+       .prefill_rate = 8'000,
+       .decode_rate = 80,
+       .overhead_s = 0.3},
+  };
+}
+
 }  // namespace evalcore::bench

@@ -25,6 +25,7 @@ struct server_kind {
   std::uint64_t capacity = 0;     ///< Tokens that the cache has room for; 0: all.
   bool shares_in_flight = false;  ///< A prompt is found from its arrival on, not from its first token on.
   double lives_s = 0;             ///< How long a page is kept after its last use; 0: for ever.
+  bool tells = true;              ///< Answers say what was found.
   std::uint32_t least = 0;        ///< A prompt shorter than this many tokens is not kept.
 
   bool one_prefill = true;      ///< Prompts are computed one after the other, else side by side.
@@ -60,6 +61,8 @@ class kept_prompts {
 
 /// The five kinds, some of them with more than one size.
 [[nodiscard]] std::vector<server_kind> server_kinds();
+/// Others: other sizes, servers that tell nothing, and servers that keep nothing.
+[[nodiscard]] std::vector<server_kind> unseen_server_kinds();
 /// One common cache that finds single tokens and has no room for all prefixes of five_interleaved().
 [[nodiscard]] server_kind small_radix_cache();
 

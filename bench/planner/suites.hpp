@@ -21,5 +21,8 @@ struct token_suite {
 
 /// That suite and others, with and without something to share.
 [[nodiscard]] std::vector<token_suite> token_suites();
+/// Others, on which nothing of the planner was tuned: deep trees, one giant group, pairs, skewed sizes,
+/// growing conversations, few requests with long answers, and shapes by chance.
+[[nodiscard]] std::vector<token_suite> unseen_token_suites();
 
 }  // namespace evalcore::bench

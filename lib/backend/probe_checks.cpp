@@ -1,5 +1,6 @@
 #include "backend/probe_checks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -80,7 +81,8 @@ asked ask_batch(const probe_state& state) {
 asked ask_cached(const probe_state& state) {
   if (auto no = dropped(state, "cached_tokens")) return *std::move(no);
   std::string text;
-  while (text.size() < state.ways.cached_minimum * characters_a_token) {
+  const auto& cache = state.ways.cache;
+  while (text.size() < std::max(cache.least, cache.sure) * characters_a_token) {
     text += "This text is long so that a prefix cache has something to keep. ";
   }
   const auto context = state.report.about.context_per_slot;

@@ -80,9 +80,10 @@ void machine::pulled_share() {
   due_.emplace_back(start_share{});
 }
 
-void machine::source_holds() {
+void machine::source_holds(std::optional<instant> until) {
   asking_ = false;
   holding_ = true;
+  holds_until_ = until;
 }
 
 void machine::source_waits() {
@@ -374,6 +375,7 @@ std::optional<command> machine::step(instant now) {
     return end_item{.id = id, .why = std::move(why)};
   }
   if (auto sent = send_waiting(now)) return sent;
+  if (holds_until_ && *holds_until_ <= now) holding_ = false;
   if (wants_more() && any_open(now) && asks_at() <= now) {
     asking_ = true;
     later_ = false;
@@ -397,6 +399,7 @@ std::optional<instant> machine::next_wake(instant now) {
   if (!deadlines_.empty()) consider(deadlines_.front().first);
   if (stopped_) return next;
   if (how_.time_limit > duration::zero()) consider(*started_ + how_.time_limit);
+  if (holding_ && holds_until_ && !draining_) consider(*holds_until_);
   const bool due = !waiting_.empty() && waiting_.begin()->first <= now;
   const bool pulls = wants_more();
   for (const auto& gate : gates_) {

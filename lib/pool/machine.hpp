@@ -78,7 +78,8 @@ class machine {
   /// An item that must not be sent, and ended by that.
   void pulled_refused();
   void pulled_share();
-  void source_holds();
+  /// `until`: it is asked again then at the latest.
+  void source_holds(std::optional<instant> until = {});
   void source_waits();
   void source_exhausted();
 
@@ -158,9 +159,10 @@ class machine {
   std::uint64_t errors_ = 0;
   error last_failure_;
   std::optional<error> failure_;
-  bool asking_ = false;   ///< The source was asked and has not answered.
-  bool holding_ = false;  ///< The source answered hold or later; cleared by the next event.
-  bool later_ = false;    ///< Its last answer was later: with nothing in flight it may still have more.
+  bool asking_ = false;                 ///< The source was asked and has not answered.
+  bool holding_ = false;                ///< The source answered hold or later; cleared by the next event.
+  std::optional<instant> holds_until_;  ///< The hold ends then at the latest.
+  bool later_ = false;  ///< Its last answer was later: with nothing in flight it may still have more.
   bool sharing_ = false;
   bool draining_ = false;  ///< Nothing more is pulled: drained, cancelled, or the source is exhausted.
   bool stopped_ = false;   ///< Nothing more is sent.

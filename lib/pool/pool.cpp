@@ -144,7 +144,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                      pulled_share_ = std::move(one);
                      machine_.pulled_share();
                    },
-                   [&](hold&&) { machine_.source_holds(); },
+                   [&](hold&& one) { machine_.source_holds(one.until); },
                    [&](later&&) { machine_.source_waits(); },
                    [&](exhausted&&) { machine_.source_exhausted(); },
                },

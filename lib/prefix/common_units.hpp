@@ -18,7 +18,7 @@ class common_units {
   [[nodiscard]] std::uint32_t rank(std::uint32_t item) const { return rank_[item]; }
 
  private:
-  static constexpr std::uint32_t block = 32;
+  static constexpr std::uint32_t block = 128;
 
   [[nodiscard]] std::uint32_t least(std::uint32_t first, std::uint32_t last) const;
 

@@ -25,6 +25,6 @@ action dispatcher::next(instant now) { return strategy_->next(now); }
 void dispatcher::on_first_token(std::uint32_t item, instant now) { strategy_->on_first_token(item, now); }
 void dispatcher::on_end(std::uint32_t item, const ending& how) { strategy_->on_end(item, how); }
 void dispatcher::on_shared(bool ok) { strategy_->on_shared(ok); }
-bool dispatcher::pays() const { return strategy_->pays(); }
+planning dispatcher::state() const { return strategy_->state(); }
 
 }  // namespace evalcore::prefix

@@ -15,9 +15,6 @@ class in_order final : public strategy {
     if (next_ == plan_.order.size()) return finished{};
     const std::uint32_t item = next_++;
     send out{.item = item, .slot = std::nullopt, .predicted_cached = predict(item)};
-    if (cache_.slots && last_) seen_.failed(*last_);
-    last_ = item;
-    unknown_ = false;
     seen_.sent(item);
     return out;
   }
@@ -25,26 +22,22 @@ class in_order final : public strategy {
   void on_first_token(std::uint32_t item, instant /*now*/) override { seen_.computed(item); }
 
   void on_end(std::uint32_t item, const ending& how) override {
-    if (how.ok) return seen_.computed(item);
-    seen_.failed(item);
-    if (last_ == item) unknown_ = true;
+    how.ok ? seen_.computed(item) : seen_.failed(item);
   }
 
  private:
   [[nodiscard]] std::optional<std::uint64_t> predict(std::uint32_t item) const {
     if (!cache_.enabled) return 0;
-    if (cache_.slots && (*cache_.slots > 1 || unknown_)) return std::nullopt;
+    if (cache_.slots) return std::nullopt;
     const auto common = std::max(seen_.computed_near(item).units, seen_.coming_near(item).units);
-    if (!cache_.slots && common == 0) return std::nullopt;
+    if (common == 0) return std::nullopt;
     return reusable(common, plan_.lengths[item]);
   }
 
   const plan& plan_;
   cache_model cache_;
   std::uint32_t next_ = 0;
-  seen seen_;  ///< A single slot holds the last prompt alone.
-  std::optional<std::uint32_t> last_;
-  bool unknown_ = false;
+  seen seen_;
 };
 
 }  // namespace

@@ -1,50 +1,39 @@
 #include "prefix/pending.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace evalcore::prefix {
 
-pending::pending(const plan& order)
+pending::pending(const plan& order, const common_units& places)
     : plan_(order),
+      places_(places),
       lanes_(order.groups.size()),
-      next_(order.order.size()),
       waiting_(order.groups.size()),
       items_(order.order.size()) {
-  // By block, then in plan order; the last goes in front first.
-  if (order.blocks == 1) {
-    for (auto item = order.order.rbegin(); item != order.order.rend(); ++item) list(*item);
-  } else {
-    auto by_block = order.order;
-    std::ranges::stable_sort(by_block, {}, [&](auto item) { return order.block_of(item); });
-    for (auto item = by_block.rbegin(); item != by_block.rend(); ++item) list(*item);
-  }
+  for (const auto item : order.order) suffix_units_ += suffix_of(order.group_of[item], item);
   if (items_ > 0) open_block();
 }
 
-void pending::list(std::uint32_t item) {
-  const auto group = plan_.group_of[item];
-  auto& at = lanes_[group];
-  next_[item] = at.head;
-  at.head = item;
-  ++at.items;
-  at.suffix_units += suffix_of(group, item);
-  suffix_units_ += suffix_of(group, item);
-}
-
 void pending::open_block() {
-  for (bool any = false; !any; ++block_) {
-    for (std::uint32_t group = 0; group < lanes_.size(); ++group) {
-      auto& at = lanes_[group];
-      std::uint32_t item = at.head;
-      while (at.in_block < at.items && plan_.block_of(item) == block_) {
-        ++at.in_block;
-        item = next_[item];
-      }
-      if (at.in_block == 0) continue;
-      at.in_block_at_first = at.in_block;
-      waiting_.insert(group);
-      any = true;
-    }
+  if (plan_.blocks == 1) {
+    block_ = plan_.order;
+  } else {
+    const auto first_of = [&](std::uint64_t block) {
+      return static_cast<std::uint32_t>((block * plan_.order.size() + plan_.blocks - 1) / plan_.blocks);
+    };
+    own_block_.resize(first_of(opened_ + 1) - first_of(opened_));
+    std::iota(own_block_.begin(), own_block_.end(), first_of(opened_));
+    std::ranges::sort(own_block_, {}, [&](auto item) { return places_.rank(item); });
+    block_ = own_block_;
+  }
+  ++opened_;
+  for (auto place = static_cast<std::uint32_t>(block_.size()); place-- > 0;) {
+    const auto group = plan_.group_of[block_[place]];
+    auto& at = lanes_[group];
+    at.next = place;
+    ++at.items;
+    waiting_.insert(group);
   }
 }
 
@@ -52,16 +41,31 @@ std::uint32_t pending::suffix_of(std::uint32_t group, std::uint32_t item) const 
   return plan_.lengths[item] - std::max(plan_.groups[group].prefix_units, plan_.invariant_units);
 }
 
+bool pending::has_suffix_units(std::uint32_t group, std::uint64_t units) const {
+  auto left = items(group);
+  std::uint64_t found = 0;
+  for (auto place = lanes_[group].next; left > 0 && found < units; ++place) {
+    const auto item = block_[place];
+    if (plan_.group_of[item] != group) continue;
+    found += suffix_of(group, item);
+    --left;
+  }
+  return found >= units;
+}
+
 std::uint32_t pending::pop(std::uint32_t group) {
   auto& at = lanes_[group];
-  const std::uint32_t item = at.head;
-  at.head = next_[item];
-  at.suffix_units -= suffix_of(group, item);
+  const std::uint32_t item = block_[at.next];
   suffix_units_ -= suffix_of(group, item);
   --items_;
-  --at.items;
-  if (--at.in_block == 0) waiting_.erase(group);
-  if (items_ > 0 && !group_from(0)) open_block();
+  if (--at.items == 0) {
+    waiting_.erase(group);
+    if (items_ > 0 && !group_from(0)) open_block();
+    return item;
+  }
+  // Groups below this one may stand between.
+  do ++at.next;
+  while (plan_.group_of[block_[at.next]] != group);
   return item;
 }
 

@@ -159,6 +159,8 @@ plan planner::finish() {
     out.invariant_units = *std::min_element(out.shared.begin() + 1, out.shared.end());
   }
   if (impl_->dealt) out.blocks = impl_->blocks();
+  out.lengths.shrink_to_fit();
+  out.groups.shrink_to_fit();
   return std::move(out);
 }
 

@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "prefix/gain.hpp"
 #include "prefix/pending.hpp"
+#include "prefix/recent_uses.hpp"
 #include "prefix/seen.hpp"
 #include "prefix/strategy.hpp"
+#include "prefix/waiting_bill.hpp"
 
 namespace evalcore::prefix {
 namespace {
@@ -16,21 +21,22 @@ constexpr std::size_t most_in_turn = 8;
 constexpr duration least_patience = std::chrono::seconds(10);
 /// Tokens: a cache of blocks may find nothing of less.
 constexpr std::uint64_t telling = 64;
-/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none.
+/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none, and
+/// answers of any kind after which a backend that told of no cache is taken for one that never does.
 constexpr std::uint32_t trial = 16;
 
-/// One common cache. A few groups take turns in proportion to their sizes, as many as the cache has room for;
-/// who would find notably more after a running request's first token waits for it.
+/// One common cache. A few groups take turns by chance, in proportion to their sizes, as many as the cache
+/// has room for; who would find notably more after a running request's first token waits for it.
 class rotating final : public strategy {
  public:
   rotating(const plan& order, cache_model cache)
       : plan_(order),
         cache_(cache),
         units_per_token_(order.units_per_token()),
-        pending_(order),
         seen_(order),
+        pending_(order, seen_.common()),
         unsent_(order.order.size()),
-        used_(order.groups.size()) {
+        begun_(order.groups.size()) {
     for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
     if (cache.entries)
       room_ = *cache.entries;
@@ -39,25 +45,24 @@ class rotating final : public strategy {
   }
 
   action next(instant now) override {
-    if (!pays_) return next_unsent();
+    if (state_ == planning::ended) return next_unsent();
     if (pending_.empty()) return finished{};
-    const auto turns = in_turn();
-    for (const auto& one : turns) {
-      if (!waits(pending_.head(one.group), now)) return start(one.group, now);
-    }
-    // Leaders of later groups fill the time.
-    auto later = pending_.group_from(last_in_turn_ + 1);
-    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
-      if (!waits(pending_.head(*later), now)) return start(*later, now);
-      later = pending_.group_from(*later + 1);
-    }
-    return hold{};
+    bill_.run_until(now);
+    auto what = choose(now);
+    bill_.decided(running_.size(), std::holds_alternative<hold>(what));
+    return what;
   }
 
   void on_first_token(std::uint32_t item, instant now) override {
-    if (const auto found = running_.find(item); found != running_.end()) {
-      slowest_ = std::max(slowest_, now - found->second.sent_at);
+    const auto found = running_.find(item);
+    if (found == running_.end()) return;
+    const auto took = now - found->second.sent_at;
+    slowest_ = std::max(slowest_, took);
+    if (found->second.own >= most_computed_) {
+      most_computed_ = found->second.own;
+      most_took_ = took;
     }
+    found->second.answers_since = now;
     if (!cache_.entries) computed(item, now);
   }
 
@@ -72,20 +77,17 @@ class rotating final : public strategy {
     const running was = found->second;
     running_.erase(found);
     own_in_flight_ -= was.own;
+    if (how.ok) ++(how.cached ? reported_ : unreported_);
     if (how.ok && how.cached && was.counted_on >= telling * units_per_token_)
       learn(was, *how.cached * units_per_token_);
   }
 
-  [[nodiscard]] bool pays() const override { return pays_; }
+  [[nodiscard]] planning state() const override { return state_; }
 
  private:
   struct turn {
     std::uint32_t group;
-    double left;  ///< Of its items, the part that has not gone out.
-  };
-  struct use {
-    std::uint64_t load = 0;  ///< What had gone into the cache by then.
-    instant at{};
+    double chance;  ///< The higher, the sooner.
   };
   struct running {
     std::uint64_t counted_on = 0;   ///< Units that were in the cache, if it keeps what it is taken to.
@@ -93,61 +95,125 @@ class rotating final : public strategy {
     std::uint64_t working_set = 0;  ///< What the cache had to hold for all in turn.
     std::uint32_t cuts = 0;         ///< Of the room, before it went out.
     instant sent_at{};
+    std::optional<instant> answers_since = {};
   };
+
+  action choose(instant now) {
+    ask_again_.reset();
+    for (const auto& one : in_turn()) {
+      if (!waits(pending_.head(one.group), now)) return start(one.group, now);
+    }
+    // Leaders of later groups fill the time.
+    auto later = pending_.group_from(last_in_turn_ + 1);
+    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
+      if (!waits(pending_.head(*later), now)) return start(*later, now);
+      later = pending_.group_from(*later + 1);
+    }
+    if (silent()) ask_again_at(bill_.too_dear_at(running_.size()));
+    return hold{ask_again_};
+  }
+
+  /// Of several groups, each has the highest as often as it has members left: as though all of them were
+  /// shuffled. In lockstep groups would end together, and the prefixes of the next be computed together. But
+  /// where a few entries are kept, each group must be asked again soon: who is furthest behind goes first.
+  [[nodiscard]] double chance(std::uint32_t group) {
+    if (cache_.entries) return pending_.left(group);
+    const double drawn = (static_cast<double>(random_()) + 1) / 4'294'967'297.0;
+    return std::log(drawn) / pending_.items(group);
+  }
 
   /// What a group takes of the room.
   [[nodiscard]] std::uint64_t weight(std::uint32_t group) const {
     return cache_.entries ? 1 : plan_.groups[group].prefix_units;
   }
 
-  /// The first groups with members left that fit, those that are furthest behind first.
+  /// For groups in turn.
+  [[nodiscard]] std::uint64_t room() const {
+    if (cache_.entries) return *cache_.entries / 2;
+    return room_.value_or(std::numeric_limits<std::uint64_t>::max());
+  }
+  /// The first groups with members left that fit, in an order by chance.
   std::vector<turn> in_turn() {
     std::vector<turn> out;
     working_set_ = cache_.entries ? 0 : own_in_flight_;
     for (auto group = pending_.group_from(0); group && out.size() < most_in_turn;
          group = pending_.group_from(*group + 1)) {
       const auto with = working_set_ + weight(*group);
-      const auto room = cache_.entries ? std::optional<std::uint64_t>(*cache_.entries / 2) : room_;
-      if (!out.empty() && room && with > *room) break;
+      if (!out.empty() && with > room()) break;
       working_set_ = with;
       last_in_turn_ = *group;
-      out.push_back({*group, pending_.left(*group)});
+      out.push_back({*group, chance(*group)});
     }
-    std::ranges::stable_sort(out, std::greater<>{}, &turn::left);
+    // Later ones that have begun to fill the time go on, as long as their prefixes are warm.
+    for (auto group = begun_.at_or_after(last_in_turn_ + 1); group && out.size() < pending::look_ahead;
+         group = begun_.at_or_after(*group + 1)) {
+      if (!pending_.has(*group)) continue;
+      working_set_ += weight(*group);
+      if (working_set_ > room()) break;
+      out.push_back({*group, chance(*group)});
+    }
+    std::ranges::stable_sort(out, std::greater<>{}, &turn::chance);
     return out;
   }
 
   bool waits(std::uint32_t item, instant now) {
     if (cache_.shares_in_flight) return false;
     auto coming = seen_.coming_near(item);
-    while (coming.units > 0 && overdue(coming.item, now)) {
+    for (auto until = led_until(coming); until && *until <= now; until = led_until(coming)) {
       seen_.failed(coming.item);
       coming = seen_.coming_near(item);
     }
-    return worth_waiting(counted(held(item, now)), counted(coming.units), plan_.lengths[item],
-                         plan_.min_prefix);
+    const auto there = counted(held(item, now));
+    const auto offered = counted(coming.units);
+    if (!worth_waiting(there, offered, plan_.lengths[item], plan_.min_prefix)) return false;
+    if (silent() && bill_.too_dear()) {
+      state_ = planning::bounded;
+      return false;
+    }
+    const auto until = answered_until(coming, offered - there);
+    if (until && *until <= now) return false;
+    ask_again_at(until ? until : led_until(coming));
+    return true;
   }
 
-  [[nodiscard]] bool overdue(std::uint32_t item, instant now) const {
-    const auto found = running_.find(item);
-    return found != running_.end() && now - found->second.sent_at > std::max(least_patience, 4 * slowest_);
+  /// When a leader without a first token has had its time.
+  [[nodiscard]] std::optional<instant> led_until(const seen::nearest& coming) const {
+    const auto found = coming.units > 0 ? running_.find(coming.item) : running_.end();
+    if (found == running_.end() || found->second.answers_since) return std::nullopt;
+    return found->second.sent_at + std::max(least_patience, 4 * slowest_);
   }
+  /// A prompt that is kept only when its request has ended is waited for no longer, from its first token on,
+  /// than computing it again takes.
+  [[nodiscard]] std::optional<instant> answered_until(const seen::nearest& coming, std::uint32_t gain) const {
+    const auto found = running_.find(coming.item);
+    if (found == running_.end() || !found->second.answers_since) return std::nullopt;
+    return *found->second.answers_since + most_took_ / std::max(most_computed_, 1U) * gain;
+  }
+  void ask_again_at(std::optional<instant> at) {
+    if (at && (!ask_again_ || *at < *ask_again_)) ask_again_ = at;
+  }
+  /// Whether the backend has had time to say what it found, and did not.
+  [[nodiscard]] bool silent() const { return reported_ == 0 && unreported_ >= trial; }
 
   /// What the cache is taken to have of a prompt.
   [[nodiscard]] std::uint32_t held(std::uint32_t item, instant now) const {
     const auto near = seen_.computed_near(item);
     if (near.units == 0) return 0;
-    const auto& last = used_[plan_.group_of[near.item]];
-    if (room_ && load_ - last.load > *room_) return 0;
-    if (cache_.lives && now - last.at > *cache_.lives) return 0;
+    if (!room_ && !cache_.lives) return near.units;
+    const auto* last = used_.find(plan_.group_of[near.item]);
+    if (last == nullptr) return 0;
+    if (room_ && load_ - last->load > *room_) return 0;
+    if (cache_.lives && now - last->at > *cache_.lives) return 0;
     return near.units;
   }
 
   /// Only then is it used: until its leader has computed it again, a prefix that was dropped is not there.
   void computed(std::uint32_t item, instant at) {
+    seen_.sent(item);  // Again, if another took the lead meanwhile.
     seen_.computed(item);
-    auto& last = used_[plan_.group_of[item]];
-    last = {load_, std::max(last.at, at)};
+    const auto group = plan_.group_of[item];
+    const auto* last = used_.find(group);
+    used_.note(group, {load_, last == nullptr ? at : std::max(last->at, at)});
   }
 
   /// Of a common prefix what such a cache gives.
@@ -160,6 +226,8 @@ class rotating final : public strategy {
 
   action start(std::uint32_t group, instant now) {
     const std::uint32_t item = pending_.pop(group);
+    begun_.insert(group);
+    if (pending_.items(group) == 0) begun_.erase(group);
     return send_now(item, group, now);
   }
 
@@ -176,7 +244,7 @@ class rotating final : public strategy {
                         .sent_at = now};
     own_in_flight_ += going.own;
     load_ += cache_.entries ? 1 : going.own;
-    if (there > 0) used_[group] = {load_, now};
+    if (there > 0) used_.note(group, {load_, now});
     running_.insert_or_assign(item, going);
     seen_.sent(item);
     unsent_.erase(item);
@@ -196,19 +264,29 @@ class rotating final : public strategy {
     ++answers_;
     predicted_ += was.counted_on;
     found_ += found;
-    if (answers_ == trial && found_ < predicted_ / 10) pays_ = false;
-    if (found >= was.counted_on / 2 || was.cuts != cuts_ || cache_.entries) return;
-    room_ = was.working_set / 4 * 3;
-    ++cuts_;
+    if (answers_ == trial && found_ < predicted_ / 10) state_ = planning::ended;
+    if (was.cuts != cuts_ || cache_.entries) return;
+    since_cut_ += 1;
+    missed_ += found < was.counted_on / 2 ? 1U : 0U;
+    if (missed_ * 8 > since_cut_) {
+      room_ = was.working_set / 4 * 3;
+      ++cuts_;
+      since_cut_ = missed_ = 0;
+    } else if (since_cut_ == 4 * trial) {  // The last ones count most.
+      since_cut_ /= 2;
+      missed_ /= 2;
+    }
   }
 
   const plan& plan_;
   cache_model cache_;
   std::uint64_t units_per_token_;
-  pending pending_;
   seen seen_;
+  pending pending_;
   number_set unsent_;
-  std::vector<use> used_;  ///< By group.
+  number_set begun_;  ///< Groups with members in the current block, some of which went out.
+  recent_uses used_;
+  std::mt19937 random_;  ///< Always the same numbers.
   std::map<std::uint32_t, running> running_;
   std::optional<std::uint64_t> room_;  ///< Units, or entries; absent: no end of it was seen.
   std::uint64_t load_ = 0;             ///< What went into the cache, in the same.
@@ -216,11 +294,20 @@ class rotating final : public strategy {
   std::uint64_t own_in_flight_ = 0;
   std::uint32_t last_in_turn_ = 0;
   std::uint32_t cuts_ = 0;
+  std::uint32_t since_cut_ = 0;  ///< Answers with a prediction, and those of them that found less than half.
+  std::uint32_t missed_ = 0;
   std::uint32_t answers_ = 0;
   std::uint64_t predicted_ = 0;
   std::uint64_t found_ = 0;
   duration slowest_{};
-  bool pays_ = true;
+  std::uint32_t most_computed_ =
+      0;  ///< Units, by one request before its first token, and how long that took.
+  duration most_took_{};
+  std::uint32_t reported_ = 0;  ///< Answers that said what was found, and that did not.
+  std::uint32_t unreported_ = 0;
+  std::optional<instant> ask_again_;
+  waiting_bill bill_;
+  planning state_ = planning::whole;
 };
 
 }  // namespace

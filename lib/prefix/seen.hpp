@@ -14,6 +14,7 @@ class seen {
   explicit seen(const plan& order)
       : plan_(order), common_(order), computed_(order.order.size()), coming_(order.order.size()) {}
 
+  [[nodiscard]] const common_units& common() const noexcept { return common_; }
   void sent(std::uint32_t item) { coming_.insert(common_.rank(item)); }
   void computed(std::uint32_t item);
   void failed(std::uint32_t item);

@@ -18,7 +18,7 @@ class strategy {
   virtual void on_first_token(std::uint32_t item, instant now) = 0;
   virtual void on_end(std::uint32_t item, const ending& how) = 0;
   virtual void on_shared(bool /*ok*/) {}
-  [[nodiscard]] virtual bool pays() const { return true; }
+  [[nodiscard]] virtual planning state() const { return planning::whole; }
 };
 
 // The plan must outlive the strategy.

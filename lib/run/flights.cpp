@@ -127,11 +127,15 @@ result<void> flights::answered(std::uint32_t position, const flight& was, const 
 }
 
 void flights::tell_order() {
-  if (told_order_ || out_.planned().pays()) return;
-  told_order_ = true;
+  const auto now = out_.planned().planning();
+  if (now == told_planning_) return;
+  told_planning_ = now;
   run_.watch.note(
-      "the backend's cache gave less than a tenth of what requests share: the rest goes out without "
-      "waiting, in the order in which it was dealt");
+      now == prefix::planning::ended
+          ? "the backend's cache gave less than a tenth of what requests share: the rest goes out "
+            "without waiting, in the order in which it was dealt"
+          : "the backend does not tell whether its cache gave what requests share, and waiting for "
+            "it has taken 2 % of the run: they wait no longer than that from here on");
 }
 
 /// An answer without what was asked for may score otherwise: that is said, once for each field.

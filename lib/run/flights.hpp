@@ -50,7 +50,7 @@ class flights {
   run_state& run_;
   outgoing& out_;
   std::map<pool::item_id, flight> flying_;
-  bool told_order_ = false;
+  prefix::planning told_planning_ = prefix::planning::whole;
   std::set<std::string> told_dropped_;
   std::uint64_t second_errors_ = 0;
 };

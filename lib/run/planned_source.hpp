@@ -35,7 +35,7 @@ class planned_source final : public pool::source {
 
   pool::pull next() override {
     auto action = dispatch_.next(std::chrono::steady_clock::now());
-    pays_ = dispatch_.pays();
+    state_ = dispatch_.state();
     if (failure_) return pool::exhausted{};
     if (const auto* one = std::get_if<prefix::send>(&action)) {
       if (too_long(one->item)) return refuse(one->item);
@@ -43,7 +43,7 @@ class planned_source final : public pool::source {
     }
     if (auto* copy = std::get_if<prefix::share>(&action))
       return pool::share_prefix{copy->from, std::move(copy->to)};
-    if (std::holds_alternative<prefix::hold>(action)) return pool::hold{};
+    if (const auto* held = std::get_if<prefix::hold>(&action)) return pool::hold{held->until};
     return pool::exhausted{};
   }
   void on_first_token(pool::item_id id) override {
@@ -64,9 +64,8 @@ class planned_source final : public pool::source {
     const auto found = sent_.extract(id);
     return found ? found.mapped() : dispatched{};
   }
-  /// Whether the planner still holds and orders; false for good once the backend's cache gave too little. Any
-  /// thread.
-  [[nodiscard]] bool pays() const { return pays_; }
+  /// Any thread.
+  [[nodiscard]] prefix::planning planning() const { return state_; }
 
  private:
   [[nodiscard]] std::uint32_t length(std::uint32_t item) const { return dispatch_.order().lengths[item]; }
@@ -108,7 +107,7 @@ class planned_source final : public pool::source {
   std::optional<std::uint64_t> context_;  ///< Tokens, of one request.
   prefix::dispatcher dispatch_;
   std::optional<error> failure_;
-  std::atomic<bool> pays_ = true;
+  std::atomic<prefix::planning> state_ = prefix::planning::whole;
   std::mutex mutex_;
   std::unordered_map<pool::item_id, dispatched> sent_;  ///< Until they are taken.
 };

@@ -169,9 +169,9 @@ inline constexpr std::array rows{
         .prompt_logprobs = trait::no,
         .thinking_switch = true,
         .thinking_budget = "thinking_budget",
+        .cache = {.sure = 2048},  // It counts whole blocks of up to that.
         .cached_tokens = usual_cached,
         .reports_cached_tokens = trait::yes,
-        .cached_minimum = 2048,  // It counts whole blocks of up to that.
         .reasoning = "reasoning_content",
         .error_phrases = omlx_phrases,
     },
@@ -336,7 +336,6 @@ inline constexpr std::array rows{
         .cache = {.page = 128, .least = 1024, .lives_s = 300},
         .cached_tokens = usual_cached,
         .reports_cached_tokens = trait::yes,
-        .cached_minimum = 1024,
         .error_codes = openai_codes,
         .error_phrases = openai_phrases,
     },
@@ -349,10 +348,9 @@ inline constexpr std::array rows{
         .prompt_logprobs = trait::no,
         .tool_strict = true,
         .paid = true,
-        .cache = {.least = 1024, .lives_s = 300},  // Or more, by model; see cached_minimum.
+        .cache = {.least = 1024, .sure = 4096, .lives_s = 300},  // What is least depends on the model.
         .cached_tokens = "/usage/cache_read_input_tokens",
         .reports_cached_tokens = trait::yes,
-        .cached_minimum = 4096,  // Or less, by model.
         .reasoning = "thinking",
         .done_proves_end = false,  // message_stop does.
         .error_codes = anthropic_codes,

@@ -83,6 +83,30 @@ TEST_CASE("a source that holds is asked again after a first token, an end and a 
   CHECK(b.step() == "ask");
 }
 
+TEST_CASE("a source that holds until some time is asked again then, though nothing happens") {
+  bench b({.max_in_flight = 4});
+  b.pull(1);
+  CHECK(b.step() == "ask");
+  const auto until = b.now + 10s;
+  b.machine.source_holds(until);
+  CHECK(b.step() == "-");
+  CHECK(b.machine.next_wake(b.now) == until);
+  b.now = until - 1ms;
+  CHECK(b.step() == "-");
+  b.now = until;
+  CHECK(b.step() == "ask");
+  b.machine.source_holds();
+  CHECK(b.step() == "-");
+  CHECK_FALSE(b.machine.next_wake(b.now));
+
+  // Nobody is asked any more once the pool drains.
+  b.machine.first_token(1);
+  CHECK(b.step() == "ask");
+  b.machine.source_holds(b.now + 10s);
+  b.machine.drain();
+  CHECK_FALSE(b.machine.next_wake(b.now));
+}
+
 TEST_CASE("nothing is pulled while a share is under way") {
   bench b({.max_in_flight = 4});
   CHECK(b.step() == "ask");

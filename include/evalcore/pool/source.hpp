@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -33,8 +34,10 @@ struct share_prefix {
   std::uint32_t from = 0;
   std::vector<std::uint32_t> to;
 };
-/// Nothing now; the pool asks again after the next first token, end or share.
-struct hold {};
+/// Nothing now; the pool asks again after the next first token, end or share, and at `until` at the latest.
+struct hold {
+  std::optional<instant> until = {};
+};
 /// Nothing now, even if nothing is in flight: the pool asks again after pool::look_again() as well.
 struct later {};
 /// Nothing any more.

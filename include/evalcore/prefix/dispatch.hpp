@@ -24,8 +24,11 @@ struct share {
   std::uint32_t from = 0;
   std::vector<std::uint32_t> to;
 };
-/// Nothing can go out now; ask again after the next event. Only returned while something is under way.
-struct hold {};
+/// Nothing can go out now; ask again after the next event, and at `until` at the latest. Only returned while
+/// something is under way.
+struct hold {
+  std::optional<instant> until = {};
+};
 /// Every request went out.
 struct finished {};
 using action = std::variant<send, share, hold, finished>;
@@ -47,6 +50,13 @@ struct cache_model {
   std::optional<duration> lives = {};         ///< Keeps a prefix for so long after its last use.
 };
 
+/// How much of the planning goes on.
+enum class planning : std::uint8_t {
+  whole,    ///< Requests go out in order and wait for prefixes.
+  bounded,  ///< They wait only as long as that costs little: the backend does not tell what it brings.
+  ended,    ///< The cache gave too little: no order, no waits.
+};
+
 /// How a request ended.
 struct ending {
   bool ok = true;
@@ -56,30 +66,40 @@ struct ending {
 /// Decides who goes out when, given the plan: the leader of a group first, its followers once the prefix
 /// can be had, each slot fed with what extends what it holds. A state machine: next() is asked whenever
 /// there is room for one more request; the on_*() calls say what happened. No clock, no I/O, and no prompts:
-/// some 12 bytes a request beside the plan.
+/// some 5 bytes a request and 8 a group beside the plan.
 ///
 /// With slots, a request goes to a free slot that loses nothing by it: no other slot holds, or is computing,
 /// notably more of its prompt. A slot without such work is given a copy of one that has, where the backend
 /// can copy. Where it cannot, the slot computes the prefix again only if that costs no more units than the
 /// slot's even part of what is still to compute behind that prefix, the group with the fewest slots for its
 /// work first; otherwise it stays idle, since on one machine ten requests on four slots that did not share
-/// took twice the time of one slot.
+/// took twice the time of one slot. But it never waits longer for what another slot has, from when that was
+/// computed, than computing it again takes (for each slot that did so, once more), since answers may be long;
+/// and a leader that has no first token after 10 s, and 0.1 s for each token to compute, and four times as
+/// long as any other took, is waited for no longer.
 /// Prediction: what the prompt has in common with the last prompt in that slot, at most its length - 1
 /// (the last unit is always computed); none after a failure, which leaves the slot's content unknown.
 ///
 /// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
-/// answers, as in an order by chance; as many groups as the cache has room for, at most 8. Where the room is
-/// not known, a prefix that was predicted and not found shows that it is less than what was asked of it.
-/// Followers go out at the first token (or end) of the running request that has the prefix; the leaders of
-/// other groups fill the time. A leader that keeps them waiting for longer than 10 seconds, and four times as
-/// long as any other did, is replaced. When the first 16 predicted requests found less than a tenth of what
-/// was predicted, the rest goes out in the suite's order, and pays() is false.
+/// answers: by chance, the same each time, or strictly where the cache keeps few entries; as many groups as
+/// the cache has room for, at most 8 and those that began to fill the time of others. Where the room is not
+/// known, one in eight of the predicted prefixes that was not found shows that it is less than what was asked
+/// of it. Followers go out at the first token (or end) of the running request that has the prefix; the
+/// leaders of other groups fill the time. A leader that keeps them waiting for 10 seconds, and four times as
+/// long as any other did, is replaced; where a prompt is kept only when its request has ended, nobody waits
+/// longer for that, from the first token on, than computing the prompt again takes. When the first 16
+/// predicted requests found less than a tenth of what was predicted, the rest goes out in the suite's order
+/// (planning::ended). A backend that gave 16 answers and told of no cache may or may not have one. Times
+/// cannot show it: under load a first token waits for other prompts longer than for its own. So what waiting
+/// can cost there is bounded instead: nobody waits while places that were kept free for it have taken 2 % of
+/// the time of all places (planning::bounded once that was so); the order is kept, since it costs nothing.
 /// Prediction: the most that the prompt has in common with any request sent before that did not fail and is
 /// not taken as dropped since, at most its length - 1; none where that is nothing, because what such a
 /// backend holds from others is unknown.
 ///
-/// A plan in suite order is followed as it stands, unpinned, without holds and copies. With several slots the
-/// server then chooses the slot and nothing is predicted. So is any plan where there is no cache.
+/// A plan in suite order is followed as it stands, unpinned, without holds and copies. Where there are slots
+/// nothing is predicted then: the server chooses the slot, and may bring back what it had put away of other
+/// prompts. So is any plan where there is no cache.
 class dispatcher {
  public:
   dispatcher(plan order, cache_model cache);
@@ -94,8 +114,7 @@ class dispatcher {
   /// After a failed copy there is no further one.
   void on_shared(bool ok);
 
-  /// Whether holding and ordering still go on; false for good once the cache gave too little.
-  [[nodiscard]] bool pays() const;
+  [[nodiscard]] planning state() const;
   [[nodiscard]] const plan& order() const noexcept { return *plan_; }
 
  private:

@@ -22,7 +22,8 @@ struct group {
   std::uint32_t first = 0;  ///< Position in the suite of its first member in plan order.
 };
 
-/// The order in which requests go out, and what that is expected to save. Takes 16 bytes a request.
+/// The order in which requests go out, and what that is expected to save. Takes 16 bytes a request and 12 a
+/// group.
 struct plan {
   bool exact = false;                   ///< Units are tokens; otherwise they are bytes and counts estimates.
   bool suite_order = false;             ///< Sent in the suite's order: nothing is moved and nobody waits.

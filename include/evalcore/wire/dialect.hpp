@@ -66,6 +66,7 @@ struct cache_ways {
   bool shares_in_flight = false;  ///< A prompt is found while it is still being computed.
   std::uint32_t page = 1;         ///< Found in multiples of this.
   std::uint32_t least = 0;        ///< A shorter prefix is not kept.
+  std::uint32_t sure = 64;        ///< Of one that has this many, and `least`, a part is kept for certain.
   std::uint32_t entries = 0;      ///< Whole prompts that it keeps, from their end on; 0: not counted so.
   std::uint32_t lives_s = 0;      ///< Seconds that a prefix is kept after its last use; 0: not known.
 };
@@ -128,9 +129,8 @@ struct dialect {
   // How its answers read.
   std::string_view cached_tokens = {};  ///< Where they stand, as a JSON pointer; empty: nowhere known.
   trait reports_cached_tokens = trait::unknown;  ///< `yes`: always, `no`: never, else if it was started so.
-  std::uint32_t cached_minimum = 64;   ///< Tokens that a prefix must have before any of it counts as cached.
-  std::string_view reasoning = {};     ///< The member that holds it; empty: unknown.
-  bool think_text_in_content = false;  ///< It leaves `<think>` text in the content.
+  std::string_view reasoning = {};               ///< The member that holds it; empty: unknown.
+  bool think_text_in_content = false;            ///< It leaves `<think>` text in the content.
   /// [DONE] proves the end of a stream even where no finish reason came before it.
   bool done_proves_end = true;
   bool usage_of_one = false;  ///< Usage counts one answer where a request brought several.
