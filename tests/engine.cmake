@@ -1,3 +1,9 @@
 evalcore_test(engine
   SOURCES unit/test_engine_refusal.cpp
   LAYERS base chat engine)
+
+# Decisions about requests on an engine, on a simulated one and its virtual clock.
+evalcore_test(scheduler
+  SOURCES unit/test_engine_request.cpp unit/test_stop_strings.cpp unit/test_simulated_engine.cpp
+  LAYERS base chat engine
+  LINK simdjson::simdjson)
