@@ -1,3 +1,8 @@
 evalcore_test(engine
   SOURCES unit/test_engine_refusal.cpp
   LAYERS base chat engine)
+
+evalcore_test(prefix_cache
+  SOURCES unit/test_prefix_cache.cpp
+    unit/test_prefix_cache_model.cpp
+  LAYERS base chat engine)

@@ -32,6 +32,7 @@ struct traits {
   std::uint32_t prefix_grid = 1;
   bool per_row_sampling = false;  ///< Rows that sample may share a step with others.
   bool snapshots = false;         ///< take_snapshot() works.
+  bool recurrent = false;         ///< A snapshot costs much even of a short prefix: few are kept.
   bool scoring = false;           ///< Rows may have continuations.
   bool media = false;             ///< Rows may have images.
 };
@@ -58,6 +59,12 @@ class snapshot {
   [[nodiscard]] virtual std::uint64_t bytes() const noexcept = 0;
 };
 
+/// An image of a prompt.
+struct image {
+  std::uint32_t index = 0;  ///< Which of the prompt's places for images it fills, from 0.
+  std::string bytes;        ///< The file, not empty.
+};
+
 /// A row to be opened.
 struct row_request {
   std::vector<token> prompt;  ///< The whole prompt, at least one token.
@@ -75,6 +82,7 @@ struct row_request {
   /// Not empty: the row generates nothing. Each is scored as if it followed the prompt, and then the row
   /// ends.
   std::vector<std::vector<token>> continuations;
+  std::vector<image> media;  ///< Only where traits::media.
 };
 
 /// How far the prefill of a row has come.
