@@ -6,3 +6,8 @@ evalcore_test(prefix_cache
   SOURCES unit/test_prefix_cache.cpp
     unit/test_prefix_cache_model.cpp
   LAYERS base chat engine)
+
+evalcore_test(phase_events
+  SOURCES unit/test_phase_events.cpp
+    unit/test_phase_events_recorded.cpp
+  LAYERS base chat engine)
