@@ -7,3 +7,13 @@ evalcore_test(scheduler
   SOURCES unit/test_engine_request.cpp unit/test_stop_strings.cpp unit/test_simulated_engine.cpp
   LAYERS base chat engine
   LINK simdjson::simdjson)
+
+evalcore_test(prefix_cache
+  SOURCES unit/test_prefix_cache.cpp
+    unit/test_prefix_cache_model.cpp
+  LAYERS base chat engine)
+
+evalcore_test(phase_events
+  SOURCES unit/test_phase_events.cpp
+    unit/test_phase_events_recorded.cpp
+  LAYERS base chat engine)
