@@ -18,7 +18,7 @@ struct prefix_sharing {
   std::string key;              ///< Requests of one key and scope share, whatever their text.
   std::string scope = "local";  ///< Not blank.
   /// Numbers of tokens of the prompt after which others are expected to go on differently: what the prompt
-  /// holds there is kept. Rounded down to the engine's grid; those that are no proper prefix are left out.
+  /// holds there is kept. Rounded down to the engine's grid and to less than the whole prompt.
   /// Absent: one point shortly before the end, for the next turn of a conversation.
   std::optional<std::vector<std::uint32_t>> cuts;
 };
