@@ -9,6 +9,12 @@ evalcore_test(scheduler
     unit/test_scheduler_model.cpp
   LAYERS base chat engine)
 
+evalcore_test(engine_runtime
+  SOURCES unit/test_engine_runtime.cpp
+  LAYERS base chat engine
+  LINK Threads::Threads
+  LABEL threads)
+
 evalcore_test(prefix_cache
   SOURCES unit/test_prefix_cache.cpp
     unit/test_prefix_cache_model.cpp
