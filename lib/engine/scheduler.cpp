@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace evalcore::engine {
@@ -318,9 +319,14 @@ void scheduler::got(const scored& one_of, instant now) {
   if (!one->first_token) one->first_token = now;
   one->last_token = now;
   auto& scores = one->whole.scores;
-  scores.resize(one->what->continuations.size());
+  constexpr auto missing = std::numeric_limits<std::size_t>::max();
+  scores.resize(one->what->continuations.size(), {.continuation = missing});
   if (one_of.continuation < scores.size()) scores[one_of.continuation] = one_of;
-  if (one_of.last) complete(*one, chat::finish_reason::stop);
+  if (!one_of.last) return;
+  if (std::ranges::find(scores, missing, &scored::continuation) != scores.end()) {
+    return refuse(*one, refusal::backend_error, engine_.name + " did not score all continuations");
+  }
+  complete(*one, chat::finish_reason::stop);
 }
 
 void scheduler::complete(job& one, chat::finish_reason why) {
