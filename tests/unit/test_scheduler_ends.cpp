@@ -376,6 +376,17 @@ TEST_CASE("a continuation that the engine did not score is a failure and no scor
   CHECK(asked.end->error().message == "broken did not score all continuations");
 }
 
+TEST_CASE("without max_tokens an engine must tell how much its context holds") {
+  const engine::traits untold{.name = "table", .scoring = true};
+  engine::scheduler machine({}, untold, nullptr);
+  engine::request open_ended;
+  open_ended.prompt = "a";
+  CHECK(machine.submit(open_ended, false, {}).error().message ==
+        "max_tokens must be given: table does not tell how much its context holds");
+  open_ended.continuations = {{1}};
+  CHECK(machine.submit(open_ended, false, {}).has_value());
+}
+
 TEST_CASE("words about rows that are not there harm nobody") {
   auto asked = on_broken_engine(asking("a", 2), [](engine::step_output& out) {
     out.prefill.push_back({.row = 77, .processed = 1, .at_cut = true});
