@@ -26,10 +26,11 @@ engine::simulated_options slow_prefill(std::uint32_t chunk, bool holds_rows) {
   return how;
 }
 
-/// Each step says what `says` writes, about a row of number 1.
+/// Each step says what `says` writes, about a row of number 1. To remove it either throws or is refused.
 class broken_engine final : public engine::step_engine {
  public:
-  explicit broken_engine(std::function<void(engine::step_output&)> says) : says_(std::move(says)) {}
+  broken_engine(std::function<void(engine::step_output&)> says, bool keeps_rows)
+      : says_(std::move(says)), keeps_rows_(keeps_rows) {}
 
   [[nodiscard]] const engine::traits& about() const override { return traits_; }
   [[nodiscard]] result<engine::rendered> render(const chat::request& /*request*/) override {
@@ -45,7 +46,10 @@ class broken_engine final : public engine::step_engine {
     says_(out);
     return {};
   }
-  [[nodiscard]] bool remove(engine::row_id /*row*/) override { throw std::runtime_error("never"); }
+  [[nodiscard]] bool remove(engine::row_id /*row*/) override {
+    if (!keeps_rows_) throw std::runtime_error("never");
+    return false;
+  }
   void interrupt() noexcept override {}
   [[nodiscard]] std::optional<std::uint64_t> snapshot_bytes(std::uint32_t /*tokens*/) const override {
     return {};
@@ -59,11 +63,13 @@ class broken_engine final : public engine::step_engine {
  private:
   engine::traits traits_{.name = "broken", .scoring = true};
   std::function<void(engine::step_output&)> says_;
+  bool keeps_rows_;
 };
 
 /// What becomes of one request there, until the machine has nothing more to do.
-reader on_broken_engine(engine::request what, std::function<void(engine::step_output&)> says) {
-  broken_engine model(std::move(says));
+reader on_broken_engine(engine::request what, std::function<void(engine::step_output&)> says,
+                        bool keeps_rows = false) {
+  broken_engine model(std::move(says), keeps_rows);
   engine::scheduler machine({.batch_wait_ms = 0}, model.about(), nullptr);
   const instant now;
   auto given = machine.submit(std::move(what), false, now);
@@ -361,9 +367,11 @@ TEST_CASE("an engine without room for the only row says so") {
 }
 
 TEST_CASE("an engine that has rows and does nothing is found out") {
-  auto asked = on_broken_engine(asking("a"), [](engine::step_output& /*out*/) {});
-  CHECK(asked.refusal() == "backend_error");
-  CHECK(asked.end->error().http_status == 500);
+  for (const bool keeps_rows : {false, true}) {
+    auto asked = on_broken_engine(asking("a"), [](engine::step_output& /*out*/) {}, keeps_rows);
+    CHECK(asked.refusal() == "backend_error");
+    CHECK(asked.end->error().http_status == 500);
+  }
 }
 
 TEST_CASE("a continuation that the engine did not score is a failure and no score") {
