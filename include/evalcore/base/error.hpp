@@ -22,6 +22,8 @@ struct error {
   /// The server's process died while the request was out.
   bool server_died = false;
   std::string backend_words;
+  /// A finer word than `code`, from a closed list of the part that failed ("queue_full"); empty: none.
+  std::string detail;
 };
 
 }  // namespace evalcore
