@@ -12,6 +12,15 @@ target_compile_options(test_capi PRIVATE ${strict_c})
 target_compile_definitions(test_capi PRIVATE EXPECTED_VERSION="${PROJECT_VERSION}")
 add_test(NAME capi.program COMMAND test_capi)
 
+# An engine as a host would write one, and what evalcore makes of it.
+add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
+target_include_directories(evalcore_toy_engine PUBLIC "${PROJECT_SOURCE_DIR}/include" capi)
+target_compile_options(evalcore_toy_engine PRIVATE ${strict_c})
+evalcore_test(table_engine
+  SOURCES capi/test_table_engine.cpp
+  LAYERS base chat wire engine
+  LINK evalcore_capi evalcore_toy_engine)
+
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")
 foreach(header ${c_headers})
