@@ -1,38 +1,18 @@
 #include <evalcore/net/loop.hpp>
 
 #include <boost/asio/post.hpp>
-#include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <future>
 #include <utility>
 
+#include <evalcore/base/signals_blocked.hpp>
+
 #include "net/loop_impl.hpp"
 
 namespace evalcore::net {
 namespace {
-
-/// Blocks signals for as long as it lives, so that a thread started meanwhile is born with them blocked
-/// and the host's handlers run on the host's threads. Faults of the thread itself stay deliverable:
-/// blocked, they would kill the process past any crash handler.
-class signals_blocked {
- public:
-  signals_blocked() {
-    sigset_t all;
-    sigfillset(&all);
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS})
-      sigdelset(&all, fault);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~signals_blocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_blocked(const signals_blocked&) = delete;
-  signals_blocked& operator=(const signals_blocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 /// Far enough to mean never, near enough not to overflow the clock.
 constexpr duration longest_delay = std::chrono::hours(24 * 365 * 10);

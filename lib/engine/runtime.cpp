@@ -1,0 +1,312 @@
+#include <evalcore/engine/runtime.hpp>
+
+#include <algorithm>
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include <evalcore/base/signals_blocked.hpp>
+#include <evalcore/engine/refusal.hpp>
+
+#include "engine/perform.hpp"
+#include "engine/scheduler.hpp"
+
+namespace evalcore::engine {
+namespace {
+
+instant now() { return std::chrono::steady_clock::now(); }
+
+/// A longer time would overflow the clock.
+constexpr duration longest = std::chrono::hours(24 * 365);
+
+/// A task that throws has ended like any other.
+void call(const runtime::task& what, step_engine* model) {
+  static_cast<void>(detail::guarded([&]() -> result<void> {
+    what(model);
+    return {};
+  }));
+}
+
+struct listener {
+  std::shared_ptr<outlet> out;
+  std::condition_variable ready;
+  std::function<void()> wake;
+};
+
+}  // namespace
+
+/// What the host's threads and the engine's share: everything is under the mutex but the work on the engine.
+struct runtime::core {
+  using lock = std::unique_lock<std::mutex>;
+
+  core(const options& chosen, const prefix_cache_options& kept) : how(chosen), prefix_how(kept) {}
+
+  void run(const loader& load, std::promise<result<void>> loaded);
+  void drive(step_engine& model, lock& held);
+  void end_tasks(lock& held, step_engine* model);
+  void tell(lock& held);
+  void cancel(job_id which);
+
+  const options how;
+  const prefix_cache_options prefix_how;
+  std::thread thread;
+  traits about;  ///< Like the next, constant from the load on.
+  std::thread::id worker;
+
+  mutable std::mutex mutex;
+  std::condition_variable stirred;  ///< Of the engine's thread.
+  std::condition_variable exited;
+  bool stir = false;
+  bool gone = false;  ///< The engine is destroyed.
+  step_engine* engine = nullptr;
+  std::optional<prefix_cache> prefixes;
+  std::optional<scheduler> decisions;
+  std::unordered_map<job_id, std::shared_ptr<listener>> listeners;
+  std::unordered_map<control_id, task> tasks;
+  prefix_cache_stats last_prefix_stats;
+  std::vector<job_id> news;
+
+  void wake_worker() {
+    stir = true;
+    stirred.notify_one();
+  }
+};
+
+void runtime::core::run(const loader& load, std::promise<result<void>> loaded) {
+  auto made = detail::guarded(load);
+  if (made && !*made) made = fail(errc::internal, stage::start, "the loader gave no engine");
+  if (!made) {
+    loaded.set_value(std::move(made).error());
+    return;
+  }
+  auto model = *std::move(made);
+  lock held(mutex);
+  worker = std::this_thread::get_id();
+  about = model->about();
+  if (about.snapshots) prefixes.emplace(about, model->memory(), prefix_how);
+  decisions.emplace(how, about, prefixes ? &*prefixes : nullptr);
+  engine = model.get();
+  loaded.set_value({});
+  drive(*model, held);
+  engine = nullptr;
+  if (prefixes) last_prefix_stats = prefixes->stats();
+  end_tasks(held, nullptr);
+  held.unlock();
+  prefixes.reset();
+  model.reset();
+  held.lock();
+  gone = true;
+  exited.notify_all();
+}
+
+void runtime::core::drive(step_engine& model, lock& held) {
+  step_output out;
+  while (true) {
+    stir = false;
+    auto to_do = decisions->next(now());
+    tell(held);
+    if (std::holds_alternative<stopped>(to_do)) return;
+    if (const auto* pause = std::get_if<wait>(&to_do)) {
+      const auto ready = [this] { return stir; };
+      if (pause->until) {
+        stirred.wait_until(held, *pause->until, ready);
+      } else {
+        stirred.wait(held, ready);
+      }
+    } else if (const auto* control = std::get_if<run_control>(&to_do)) {
+      const auto what = tasks.extract(control->which);
+      held.unlock();
+      call(what.mapped(), &model);
+      held.lock();
+    } else {
+      perform(to_do, model, out, *decisions, held, now);
+      tell(held);
+    }
+  }
+}
+
+void runtime::core::end_tasks(lock& held, step_engine* model) {
+  auto left = std::exchange(tasks, {});
+  held.unlock();
+  for (const auto& [id, what] : left) call(what, model);
+  held.lock();
+}
+
+/// Wakes whoever has something to read.
+void runtime::core::tell(lock& held) {
+  std::vector<std::shared_ptr<listener>> to_wake;
+  decisions->take_news(news);
+  for (const auto id : news) {
+    const auto found = listeners.find(id);
+    if (found == listeners.end()) continue;
+    found->second->ready.notify_all();
+    if (found->second->wake) to_wake.push_back(found->second);
+    if (found->second->out->ended()) listeners.erase(found);
+  }
+  if (to_wake.empty()) return;
+  held.unlock();
+  for (const auto& one : to_wake) one->wake();
+  held.lock();
+}
+
+void runtime::core::cancel(job_id which) {
+  lock held(mutex);
+  if (decisions->cancel(which) && engine != nullptr) engine->interrupt();
+  wake_worker();
+  tell(held);
+}
+
+struct stream::state {
+  using stop_callback = std::stop_callback<std::function<void()>>;
+
+  std::shared_ptr<runtime::core> owner;
+  std::shared_ptr<listener> heard;
+  job_id id = 0;
+  bool done = false;
+  std::optional<stop_callback> stop;
+};
+
+stream::stream(std::unique_ptr<state> made) : state_(std::move(made)) {}
+
+stream::~stream() {
+  state_->stop.reset();
+  {
+    // Nobody reads any more, so nobody is to be woken.
+    const std::lock_guard held(state_->owner->mutex);
+    state_->owner->listeners.erase(state_->id);
+  }
+  state_->owner->cancel(state_->id);
+}
+
+bool stream::read(reading& into, duration timeout) {
+  into.records.clear();
+  into.end.reset();
+  std::unique_lock held(state_->owner->mutex);
+  auto& out = *state_->heard->out;
+  const auto ready = [&] { return out.ready(); };
+  if (state_->done) return false;
+  if (!ready() && timeout > duration::zero()) {
+    state_->heard->ready.wait_for(held, std::min(timeout, longest), ready);
+  }
+  if (!ready()) return false;
+  into.end = out.take(into.records);
+  state_->done = into.end.has_value();
+  return true;
+}
+
+void stream::cancel() { state_->owner->cancel(state_->id); }
+
+runtime::runtime(std::shared_ptr<core> made) : core_(std::move(made)) {}
+
+result<std::unique_ptr<runtime>> runtime::start(loader load, const options& how,
+                                                const prefix_cache_options& prefixes) {
+  if (auto fine = check(how); !fine) return std::move(fine).error();
+  auto made = std::make_shared<core>(how, prefixes);
+  std::promise<result<void>> loaded;
+  auto outcome = loaded.get_future();
+  {
+    const signals_blocked blocked;
+    made->thread =
+        std::thread([core = made.get(), load = std::move(load), loaded = std::move(loaded)]() mutable {
+          core->run(load, std::move(loaded));
+        });
+  }
+  if (auto fine = outcome.get(); !fine) {
+    made->thread.join();
+    return std::move(fine).error();
+  }
+  return std::unique_ptr<runtime>(new runtime(std::move(made)));
+}
+
+runtime::~runtime() {
+  while (!close(longest)) {
+  }
+  if (core_->thread.joinable()) core_->thread.join();
+}
+
+const traits& runtime::about() const noexcept { return core_->about; }
+
+result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
+  auto state = std::make_unique<stream::state>();
+  {
+    core::lock held(core_->mutex);
+    auto given = core_->decisions->submit(std::move(what), how.stop.stop_requested(), now());
+    core_->tell(held);
+    if (!given) return std::move(given).error();
+    state->owner = core_;
+    state->heard = std::make_shared<listener>();
+    state->heard->out = std::move(given->out);
+    state->heard->wake = std::move(how.wake);
+    state->id = given->id;
+    core_->listeners.emplace(given->id, state->heard);
+    core_->wake_worker();
+  }
+  if (how.stop.stop_possible()) {
+    state->stop.emplace(std::move(how.stop), [owner = core_, id = state->id] { owner->cancel(id); });
+  }
+  return std::unique_ptr<stream>(new stream(std::move(state)));
+}
+
+result<void> runtime::post(task what) {
+  const std::lock_guard held(core_->mutex);
+  auto given = core_->decisions->control();
+  if (!given) return std::move(given).error();
+  core_->tasks.emplace(*given, std::move(what));
+  core_->wake_worker();
+  return {};
+}
+
+result<void> runtime::control(const std::function<result<void>(step_engine&)>& what) {
+  const auto run = [&what](step_engine& model) { return detail::guarded([&] { return what(model); }); };
+  if (std::this_thread::get_id() == core_->worker) return run(*core_->engine);
+  // Shared: whoever waits may be gone before set_value() has returned.
+  auto ended = std::make_shared<std::promise<result<void>>>();
+  auto outcome = ended->get_future();
+  auto posted = post([ended, &run](step_engine* model) {
+    ended->set_value(model != nullptr ? run(*model)
+                                      : refused(refusal::cancelled, "the engine was closed before its turn"));
+  });
+  if (!posted) return posted;
+  return outcome.get();
+}
+
+result<std::size_t> runtime::clear_prefixes() {
+  std::size_t count = 0;
+  auto outcome = control([&](step_engine&) -> result<void> {
+    const std::lock_guard held(core_->mutex);
+    if (core_->prefixes) count = core_->prefixes->clear();
+    return {};
+  });
+  if (!outcome) return std::move(outcome).error();
+  return count;
+}
+
+statistics runtime::stats() const {
+  const std::lock_guard held(core_->mutex);
+  return core_->decisions->stats();
+}
+
+prefix_cache_stats runtime::prefix_stats() const {
+  const std::lock_guard held(core_->mutex);
+  return core_->engine != nullptr && core_->prefixes ? core_->prefixes->stats() : core_->last_prefix_stats;
+}
+
+result<void> runtime::close(duration patience) {
+  if (std::this_thread::get_id() == core_->worker) {
+    return fail(errc::busy, stage::body, "a task cannot wait for the end of the engine that runs it");
+  }
+  core::lock held(core_->mutex);
+  core_->decisions->close();
+  if (core_->engine != nullptr) core_->engine->interrupt();
+  core_->wake_worker();
+  core_->tell(held);
+  if (core_->exited.wait_for(held, std::min(patience, longest), [this] { return core_->gone; })) return {};
+  return refused(refusal::backend_error,
+                 "the engine is still at work; it stays owned until its operation returns");
+}
+
+}  // namespace evalcore::engine
