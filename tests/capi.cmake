@@ -21,6 +21,12 @@ evalcore_test(table_engine
   LAYERS base chat wire engine
   LINK evalcore_capi evalcore_toy_engine)
 
+add_executable(test_capi_engine capi/test_engine.c)
+target_link_libraries(test_capi_engine PRIVATE evalcore::c evalcore_toy_engine)
+target_compile_options(test_capi_engine PRIVATE ${strict_c})
+add_test(NAME capi.engine COMMAND test_capi_engine)
+set_tests_properties(capi.engine PROPERTIES TIMEOUT 120 LABELS threads)
+
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")
 foreach(header ${c_headers})
