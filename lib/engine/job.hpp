@@ -49,6 +49,7 @@ struct job {
 
   // Of its row:
   std::optional<row_id> row;
+  std::uint32_t max_tokens = 1;
   instant opened;
   std::uint32_t restored = 0;
   std::uint32_t processed = 0;  ///< Tokens of the prompt that the row holds.

@@ -84,7 +84,7 @@ result<void> check(const request& what) {
   if (tokens != nullptr && tokens->empty()) return invalid("the prompt has no token");
   const auto* turns = std::get_if<chat::request>(&what.prompt);
   if (turns != nullptr && turns->messages.empty()) return invalid("the request has no message");
-  if (what.max_tokens < 1) return invalid("max_tokens must be at least 1, not 0");
+  if (what.max_tokens == 0U) return invalid("max_tokens must be at least 1, not 0");
   if (auto fine = check(what.how); !fine) return fine;
   if (std::ranges::any_of(what.stop, &std::string::empty)) return invalid("a stop string must not be empty");
   if (std::ranges::any_of(what.continuations, &std::vector<token>::empty)) {

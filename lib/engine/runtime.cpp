@@ -31,6 +31,13 @@ void call(const runtime::task& what, step_engine* model) {
   }));
 }
 
+options narrowed(options how, std::optional<std::uint32_t> safe_width) {
+  if (!safe_width) return how;
+  if (*safe_width == 0) how.max_batch_size = 1;
+  how.max_width = std::max(1U, std::min(*safe_width, how.max_width.value_or(how.max_batch_size)));
+  return how;
+}
+
 struct listener {
   std::shared_ptr<outlet> out;
   std::condition_variable ready;
@@ -51,10 +58,10 @@ struct runtime::core {
   void tell(lock& held);
   void cancel(job_id which);
 
-  const options how;
+  options how;  ///< Like the next two, constant from the load on.
   const prefix_cache_options prefix_how;
   std::thread thread;
-  traits about;  ///< Like the next, constant from the load on.
+  traits about;
   std::thread::id worker;
 
   mutable std::mutex mutex;
@@ -78,16 +85,17 @@ struct runtime::core {
 
 void runtime::core::run(const loader& load, std::promise<result<void>> loaded) {
   auto made = detail::guarded(load);
-  if (made && !*made) made = fail(errc::internal, stage::start, "the loader gave no engine");
+  if (made && !made->engine) made = fail(errc::internal, stage::start, "the loader gave no engine");
   if (!made) {
     loaded.set_value(std::move(made).error());
     return;
   }
-  auto model = *std::move(made);
+  auto model = std::move(made->engine);
   lock held(mutex);
   worker = std::this_thread::get_id();
   about = model->about();
-  if (about.snapshots) prefixes.emplace(about, model->memory(), prefix_how);
+  how = narrowed(how, made->safe_width);
+  if (about.snapshots && made->keep_prefixes) prefixes.emplace(about, model->memory(), prefix_how);
   decisions.emplace(how, about, prefixes ? &*prefixes : nullptr);
   engine = model.get();
   loaded.set_value({});
@@ -229,6 +237,7 @@ runtime::~runtime() {
 }
 
 const traits& runtime::about() const noexcept { return core_->about; }
+const options& runtime::how() const noexcept { return core_->how; }
 
 result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
   auto state = std::make_unique<stream::state>();

@@ -213,7 +213,11 @@ open_row scheduler::row_for(job& one) {
     row.cuts = one.cuts;
   }
   one.restored = row.restored;
-  row.max_tokens = one.what->max_tokens;
+  // A prompt that fills the context is refused by the engine, in its own words.
+  const auto room = std::max<std::size_t>(engine_.context_tokens, one.prompt.size() + 1) - one.prompt.size();
+  const auto default_tokens = one.what->continuations.empty() ? static_cast<std::uint32_t>(room) : 1;
+  one.max_tokens = one.what->max_tokens.value_or(default_tokens);
+  row.max_tokens = one.max_tokens;
   row.how = one.what->how;
   row.logprobs = one.what->logprobs || one.what->top_logprobs > 0;
   row.top_logprobs = one.what->top_logprobs;
@@ -292,7 +296,7 @@ void scheduler::got(const generated& made, instant now) {
 
   piece shown{.id = made.id, .logprob = made.logprob, .top = made.top};
   const bool stops = one->stops.feed(made.text, shown.text);
-  const bool last = stops || whole.generation_tokens >= one->what->max_tokens;
+  const bool last = stops || whole.generation_tokens >= one->max_tokens;
   if (last && !stops) shown.text += one->stops.take_held();
   const bool was_ready = one->out->ready();
   if (!one->out->push(std::move(shown))) {

@@ -120,11 +120,13 @@ class real_engine final : public engine::step_engine {
   engine::simulated_engine model_;
 };
 
-std::unique_ptr<engine::runtime> start(const std::shared_ptr<witness>& seen, engine::options how = {}) {
+std::unique_ptr<engine::runtime> start(const std::shared_ptr<witness>& seen, engine::options how = {},
+                                       std::optional<std::uint32_t> safe_width = {},
+                                       bool keep_prefixes = true) {
   how.batch_wait_ms = 0;
   auto made = engine::runtime::start(
-      [seen]() -> result<std::unique_ptr<engine::step_engine>> {
-        return std::unique_ptr<engine::step_engine>(std::make_unique<real_engine>(seen));
+      [=]() -> result<engine::loaded_engine> {
+        return engine::loaded_engine{std::make_unique<real_engine>(seen), safe_width, keep_prefixes};
       },
       how);
   REQUIRE(made);
@@ -393,16 +395,41 @@ TEST_CASE("an engine that throws fails its batch and the next request runs") {
 }
 
 TEST_CASE("an engine that cannot be loaded is named at the start") {
-  const auto none = engine::runtime::start([]() -> result<std::unique_ptr<engine::step_engine>> {
-    return fail(errc::not_found, stage::start, "no such model");
-  });
+  const auto none = engine::runtime::start(
+      []() -> result<engine::loaded_engine> { return fail(errc::not_found, stage::start, "no such model"); });
   REQUIRE(!none);
   CHECK(none.error().message == "no such model");
   const auto thrown = engine::runtime::start(
-      []() -> result<std::unique_ptr<engine::step_engine>> { throw std::runtime_error("bad weights"); });
+      []() -> result<engine::loaded_engine> { throw std::runtime_error("bad weights"); });
   CHECK(thrown.error().message == "the engine threw: bad weights");
   const auto options = engine::runtime::start({}, {.max_batch_size = 0});
   CHECK(options.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("what was found at the load narrows how requests are run") {
+  const auto seen = std::make_shared<witness>();
+  const engine::options wide{.max_batch_size = 8};
+  CHECK(!start(seen, wide)->how().max_width.has_value());
+  CHECK(start(seen, wide)->how().max_batch_size == 8);
+  CHECK(start(seen, wide, 4)->how().max_width == 4U);
+  CHECK(start(seen, wide, 4)->how().max_batch_size == 8);
+  CHECK(start(seen, wide, 16)->how().max_width == 8U);
+  CHECK(start(seen, {.max_batch_size = 8, .max_width = 2}, 4)->how().max_width == 2U);
+  CHECK(start(seen, wide, 0)->how().max_batch_size == 1);
+  CHECK(start(seen, wide, 0)->how().max_width == 1U);
+}
+
+TEST_CASE("no prefix is kept on an engine whose answers change after a restored one") {
+  const auto seen = std::make_shared<witness>();
+  const auto running = start(seen, {}, {}, false);
+  auto keyed = asking(std::string(40, 'k'));
+  keyed.share = engine::prefix_sharing{.key = "k"};
+  for (int i = 0; i < 2; ++i) {
+    auto asked = running->submit(keyed);
+    CHECK(read_all(**asked).end->value().cached_tokens == 0);
+  }
+  CHECK(running->prefix_stats().stores == 0);
+  CHECK(*running->clear_prefixes() == 0);
 }
 
 TEST_CASE("a stream outlives its runtime and still says how it ended") {

@@ -34,6 +34,23 @@ TEST_CASE("an answer that reaches max_tokens ends by length and its row goes") {
   CHECK(one.model.model.counted().generated_tokens == 3);
 }
 
+TEST_CASE("a request without max_tokens gets what the context holds after its prompt") {
+  engine::simulated_options small;
+  small.about.context_tokens = 30;
+  rig one({}, small);
+  engine::request open_ended;
+  open_ended.prompt = "ten bytes.";
+  auto asked = one.submit(open_ended);
+  open_ended.prompt = std::string(30, 'x');
+  auto full = one.submit(open_ended);
+  open_ended.prompt = std::string(31, 'x');
+  auto over = one.submit(open_ended);
+  one.run();
+  CHECK(asked.answer().generation_tokens == 20);
+  CHECK(asked.answer().finish == chat::finish_reason::length);
+  for (auto* each : {&full, &over}) CHECK(each->read().end->error().code == errc::context_overflow);
+}
+
 TEST_CASE("a stop string across tokens ends the answer before it and frees the row") {
   rig one({}, saying("p", "yes END no more"));
   auto what = asking("p", 100);
@@ -66,8 +83,9 @@ TEST_CASE("turns are rendered and plain text is not, on the engine's side") {
   chat::request chat;
   chat.messages.push_back({.who = chat::role::user, .text = "hi"});
   turns.prompt = chat;
+  turns.max_tokens = 4;
   auto first = one.submit(turns);
-  engine::request plain;
+  auto plain = turns;
   plain.prompt = engine::plain_text{"hi<|end|>"};
   auto second = one.submit(plain);
   auto third = one.submit(asking("hi<|end|>"));

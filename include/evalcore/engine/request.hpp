@@ -34,7 +34,8 @@ struct request {
   /// Text as the model's template writes it, special tokens spelled out; plain text; tokens; or turns, of
   /// which what the template shows counts, and nothing else.
   std::variant<std::string, plain_text, std::vector<token>, chat::request> prompt;
-  std::uint32_t max_tokens = 1;  ///< Of the answer, at least 1.
+  /// Of the answer, at least 1. Absent: as many as the context holds after the prompt.
+  std::optional<std::uint32_t> max_tokens;
   sampling how;
   std::vector<std::string> stop;   ///< None of them empty. The answer ends before the first that occurs.
   bool logprobs = false;           ///< Of the tokens of the answer.

@@ -53,11 +53,19 @@ struct submission {
   std::function<void()> wake;
 };
 
+/// An engine, and what was found out about it when it was loaded.
+struct loaded_engine {
+  std::unique_ptr<step_engine> engine;
+  /// The widest tensor batch that changes no answer; 0: rows must not even be open side by side. Absent: any.
+  std::optional<std::uint32_t> safe_width;
+  bool keep_prefixes = true;  ///< Whether an answer is the same after a restored prefix.
+};
+
 /// Runs requests on one engine, on a thread of its own, which makes, drives and destroys the engine. No call
 /// here but control(), clear_prefixes() and close() waits for it. Any thread may call.
 class runtime {
  public:
-  using loader = std::function<result<std::unique_ptr<step_engine>>()>;
+  using loader = std::function<result<loaded_engine>()>;
   /// Called once, on the engine's thread; null: the runtime was closed before its turn.
   using task = std::function<void(step_engine*)>;
 
@@ -70,6 +78,8 @@ class runtime {
   runtime& operator=(const runtime&) = delete;
 
   [[nodiscard]] const traits& about() const noexcept;
+  /// As the requests are run: what start() was given, narrowed to what the engine can do.
+  [[nodiscard]] const options& how() const noexcept;
 
   /// Errors: a refusal (refusal.hpp), before anything is computed.
   [[nodiscard]] result<std::unique_ptr<stream>> submit(request what, submission how = {});
