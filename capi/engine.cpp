@@ -181,8 +181,12 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
     const auto known = capi::read_table(table);
     if (!known) return known.error();
     const evc_engine_options how = options == nullptr ? evc_engine_options{} : *options;
-    auto started = engine::runtime::start([&] { return capi::start_table_engine(*known, context); }, how.how,
-                                          how.prefixes);
+    const auto load = [&]() -> result<engine::loaded_engine> {
+      auto made = capi::start_table_engine(*known, context);
+      if (!made) return std::move(made).error();
+      return engine::loaded_engine{std::move(*made)};
+    };
+    auto started = engine::runtime::start(load, how.how, how.prefixes);
     if (!started) return std::move(started).error();
     *out = new evc_engine(std::move(*started));
     return {};

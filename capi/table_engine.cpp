@@ -120,10 +120,11 @@ result<void> table_engine::start() {
   for (std::size_t i = 0; i < told.identity_size; ++i) {
     traits_.identity[text(told.identity[i].name)] = text(told.identity[i].value);
   }
-  if (told.max_rows == 0 || told.prefix_grid == 0) {
+  if (told.max_rows == 0 || told.context_tokens == 0 || told.prefix_grid == 0) {
     return fail(errc::invalid_argument, stage::start,
                 "the engine " + traits_.name + " says max_rows " + std::to_string(told.max_rows) +
-                    " and prefix_grid " + std::to_string(told.prefix_grid) + ": both must be at least 1");
+                    ", context_tokens " + std::to_string(told.context_tokens) + " and prefix_grid " +
+                    std::to_string(told.prefix_grid) + ": each must be at least 1");
   }
   const auto can = [&](std::uint32_t what) { return (told.can & what) != 0; };
   traits_.max_rows = told.max_rows;

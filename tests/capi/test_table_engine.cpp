@@ -130,19 +130,25 @@ TEST_CASE("traits out of range are refused") {
   auto table = toy_table();
   table.about = [](void*, evc_traits* told) -> evc_status {
     told->max_rows = 0;
+    told->context_tokens = 512;
     return EVC_OK;
   };
   CHECK(capi::start_table_engine(table, &toy).error().code == errc::invalid_argument);
+  table.about = [](void*, evc_traits*) -> evc_status { return EVC_OK; };
+  CHECK(capi::start_table_engine(table, &toy).error().message.find("context_tokens 0") != std::string::npos);
   table = toy_table();
   table.free_snapshot = nullptr;
   CHECK(capi::start_table_engine(table, &toy).error().message.find("free_snapshot") != std::string::npos);
-  CHECK(toy.destroys == 2);
+  CHECK(toy.destroys == 3);
 }
 
-TEST_CASE("a table that tells nothing of itself has the defaults") {
+TEST_CASE("a table that tells only its context has the defaults") {
   toy_engine toy{};
   auto table = toy_table();
-  table.about = [](void*, evc_traits*) -> evc_status { return EVC_OK; };
+  table.about = [](void*, evc_traits* told) -> evc_status {
+    told->context_tokens = 512;
+    return EVC_OK;
+  };
   const auto made = capi::start_table_engine(table, &toy);
   REQUIRE(made);
   CHECK((*made)->about().name == "table");

@@ -48,7 +48,7 @@ EVC_API evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options
  */
 typedef struct evc_engine_request evc_engine_request;
 
-/** An empty prompt, greedy, one token. NULL: no memory. Caller frees with evc_engine_request_free. */
+/** An empty prompt, greedy. NULL: no memory. Caller frees with evc_engine_request_free. */
 EVC_API evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT;
@@ -59,7 +59,7 @@ EVC_API evc_status evc_engine_request_set_prompt(evc_engine_request* request, ev
 /** The prompt as tokens, in the place of text. */
 EVC_API evc_status evc_engine_request_set_prompt_tokens(evc_engine_request* request,
                                                         evc_tokens tokens) EVC_NOEXCEPT;
-/** Tokens of the answer, at least 1. */
+/** Tokens of the answer, at least 1. Default: as many as the context holds after the prompt. */
 EVC_API evc_status evc_engine_request_set_max_tokens(evc_engine_request* request,
                                                      uint32_t tokens) EVC_NOEXCEPT;
 /** 0 (the default) is greedy. */

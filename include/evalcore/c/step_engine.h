@@ -58,7 +58,7 @@ typedef struct evc_traits {
   const evc_pair* identity; /**< What an answer may depend on: a model file's hash, a version, … None. */
   size_t identity_size;     /**< Pairs. */
   uint32_t max_rows;        /**< Rows that may be open at once, at least 1. 1. */
-  uint32_t context_tokens;  /**< Of one row, prompt and answer together. 0: unknown. */
+  uint32_t context_tokens;  /**< Of one row, prompt and answer together. Must be told. */
   uint32_t prefix_grid;     /**< A prefix is cut, kept and restored only at multiples of this. 1. */
 } evc_traits;
 
