@@ -79,14 +79,12 @@ target_include_directories(evalcore_headers_alone PRIVATE
 # ── The ABI against the dump that is kept ──
 find_program(ABIDW abidw)
 find_program(ABIDIFF abidiff)
-set(c_headers_folder "${PROJECT_SOURCE_DIR}/include/evalcore/c")
 if(ABIDW AND ABIDIFF AND CMAKE_BUILD_TYPE MATCHES "^(Debug|RelWithDebInfo)$")
-  add_test(NAME capi.abidiff COMMAND "${ABIDIFF}" --exported-interfaces-only --no-architecture
-    --headers-dir2 "${c_headers_folder}" --drop-private-types "${abi}/baseline.abi" $<TARGET_FILE:evalcore_c>)
+  add_test(NAME capi.abidiff COMMAND "${ABIDIFF}" --exported-interfaces-only --no-architecture "${abi}/baseline.abi" $<TARGET_FILE:evalcore_c>)
   add_custom_target(abi-baseline
     COMMAND "${ABIDW}" --exported-interfaces-only --no-architecture --no-corpus-path --no-comp-dir-path
       --no-show-locs --no-elf-needed --type-id-style hash
-      --headers-dir "${c_headers_folder}" --drop-private-types --out-file "${abi}/baseline.abi"
+      --headers-dir "${PROJECT_SOURCE_DIR}/include/evalcore/c" --drop-private-types --out-file "${abi}/baseline.abi"
       $<TARGET_FILE:evalcore_c>
     COMMAND sed -i "s| path='[^']*/| path='|" "${abi}/baseline.abi"
     DEPENDS evalcore_c VERBATIM)
