@@ -17,9 +17,10 @@ add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
 target_include_directories(evalcore_toy_engine PUBLIC "${PROJECT_SOURCE_DIR}/include" capi)
 target_compile_options(evalcore_toy_engine PRIVATE ${strict_c})
 evalcore_test(table_engine
-  SOURCES capi/test_table_engine.cpp
+  SOURCES capi/test_table_engine.cpp capi/test_engine_threads.cpp
   LAYERS base chat wire engine
-  LINK evalcore_capi evalcore_toy_engine)
+  LINK evalcore_capi evalcore_toy_engine
+  LABEL threads)
 
 add_executable(test_capi_engine capi/test_engine.c capi/layout.c)
 target_link_libraries(test_capi_engine PRIVATE evalcore::c evalcore_toy_engine)
