@@ -41,11 +41,16 @@ struct started {
     engine = std::move(*made);
   }
 
-  row_id open(std::string_view prompt, row_request how = {}) {
-    how.prompt = bytes(prompt);
+  row_id open(std::string_view text, row_request how = {}) {
+    how.prompt = bytes(text);
     auto row = engine->open(std::move(how));
     REQUIRE(row);
     return *row;
+  }
+  result<row_id> open_again(std::string_view text) {
+    row_request how;
+    how.prompt = bytes(text);
+    return engine->open(std::move(how));
   }
 
   /// Steps until the row has `most` tokens or ended.
@@ -270,9 +275,7 @@ TEST_CASE("a table tokenizes") {
 TEST_CASE("a full engine is busy, and a failing one a backend fault in its own words") {
   started at;
   for (int i = 0; i < 4; ++i) (void)at.open("x");
-  row_request one_more;
-  one_more.prompt = bytes("x");
-  const auto refused = at.engine->open(std::move(one_more));
+  const auto refused = at.open_again("x");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == errc::busy);
   CHECK(refused.error().backend_words == "all rows are taken");
@@ -306,6 +309,70 @@ TEST_CASE("unknown memory stays unknown") {
   started without(table);
   CHECK_FALSE(without.engine->memory().working_set);
   CHECK_FALSE(without.engine->snapshot_bytes(16));
+}
+
+TEST_CASE("an interruption reaches a runtime that hears it, and no other") {
+  static int heard = 0;
+  started deaf;
+  deaf.engine->interrupt();
+  CHECK(heard == 0);
+  auto table = toy_table();
+  table.interrupt = [](void*) { ++heard; };
+  table.step = [](void*, std::uint32_t, evc_step* out) -> evc_status {
+    evc_step_interrupted(out);
+    return EVC_OK;
+  };
+  started at(table);
+  at.engine->interrupt();
+  CHECK(heard == 1);
+  REQUIRE(at.engine->step(1, at.out));
+  CHECK(at.out.interrupted);
+}
+
+TEST_CASE("a row gets what was asked of it") {
+  static evc_row seen;
+  static std::vector<evc_bias> bias;
+  static std::string images;
+  auto table = toy_table();
+  table.open = [](void*, const evc_row* row, std::uint64_t* id) -> evc_status {
+    seen = *row;
+    bias.assign(row->bias, row->bias + row->bias_size);
+    for (std::size_t i = 0; i < row->images_size; ++i) images += to_text(row->images[i].bytes);
+    *id = 1;
+    return EVC_OK;
+  };
+  started at(table);
+  row_request asked;
+  asked.max_tokens = 9;
+  asked.how = {.temperature = 0.5,
+               .top_p = 0.9,
+               .top_k = 40,
+               .min_p = 0.05,
+               .seed = 11,
+               .repetition_penalty = 1.1,
+               .presence_penalty = 0.2,
+               .frequency_penalty = 0.3,
+               .logit_bias = {{7, -1.5}}};
+  asked.media = {{0, "cat"}, {1, "dog"}};
+  CHECK(at.open("x", std::move(asked)) == 1);
+  CHECK(seen.struct_size == sizeof(evc_row));
+  CHECK(seen.max_tokens == 9);
+  CHECK(seen.prompt.size == 1);
+  CHECK(seen.from == nullptr);
+  CHECK(seen.temperature == 0.5);
+  CHECK(seen.top_p == 0.9);
+  CHECK(seen.top_k == 40);
+  CHECK(seen.min_p == 0.05);
+  CHECK(seen.has_seed == 1);
+  CHECK(seen.seed == 11);
+  CHECK(seen.repetition_penalty == 1.1);
+  CHECK(seen.presence_penalty == 0.2);
+  CHECK(seen.frequency_penalty == 0.3);
+  REQUIRE(bias.size() == 1);
+  CHECK(bias[0].token == 7);
+  CHECK(bias[0].bias == -1.5);
+  CHECK(images == "catdog");
+  CHECK(at.open_again("y").error().code == errc::backend_fault);  // The id is taken.
 }
 
 TEST_CASE("every status of the C ABI has the name of its class") {
