@@ -71,7 +71,8 @@ void perform(action& to_do, step_engine& engine, step_output& out, scheduler& de
     decisions.opened(std::move(outcome), now());
   } else if (const auto* leaving = std::get_if<remove_row>(&to_do)) {
     const auto outcome = unlocked([&]() -> result<bool> { return engine.remove(leaving->row); });
-    decisions.removed(outcome.has_value() && *outcome);
+    // An engine that throws here would do so again: the row is given up.
+    decisions.removed(outcome.value_or(true));
   } else if (const auto* size = std::get_if<measure_snapshot>(&to_do)) {
     using measures = std::pair<memory_report, std::optional<std::uint64_t>>;
     const auto outcome = unlocked(

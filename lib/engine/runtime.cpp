@@ -187,7 +187,7 @@ stream::~stream() {
     const std::lock_guard held(state_->owner->mutex);
     state_->owner->listeners.erase(state_->id);
   }
-  state_->owner->cancel(state_->id);
+  if (!state_->done) state_->owner->cancel(state_->id);
 }
 
 bool stream::read(reading& into, duration timeout) {

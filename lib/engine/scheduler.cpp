@@ -16,6 +16,10 @@ duration whole_seconds(double count) {
 
 result<void> check(const request& what, const traits& engine) {
   if (auto fine = engine::check(what); !fine) return fine;
+  if (!what.max_tokens && what.continuations.empty() && engine.context_tokens == 0) {
+    return refused(refusal::invalid_request,
+                   "max_tokens must be given: " + engine.name + " does not tell how much its context holds");
+  }
   if (!what.continuations.empty() && !engine.scoring) {
     return refused(refusal::invalid_request, engine.name + " cannot score continuations");
   }
@@ -245,107 +249,9 @@ void scheduler::opened(result<row_id> row, instant now) {
   finish(one, std::move(row).error());
 }
 
-void scheduler::stepped(const result<void>& outcome, const step_output& out, instant now) {
-  at_cut_.clear();
-  for (auto& one : batch_) one->asked_to_leave = false;
-  if (!outcome) return fail_batch(outcome.error());
-  for (const auto& one : out.prefill) saw(one);
-  for (const auto& one : out.tokens) got(one, now);
-  for (const auto& one : out.scores) got(one, now);
-  std::erase_if(at_cut_, [](const job* one) { return !one->row; });
-  if (out.prefill.empty() && out.tokens.empty() && out.scores.empty() && !out.interrupted) {
-    fail_batch(refused(refusal::backend_error, engine_.name + " has rows but does no work on them"));
-  }
-}
-
-job* scheduler::of(row_id row) const {
-  const auto found = rows_.find(row);
-  return found == rows_.end() ? nullptr : found->second;
-}
-
-void scheduler::saw(const prefilled& at) {
-  auto* one = of(at.row);
-  if (one == nullptr || one->over()) return;
-  one->processed = at.processed;
-  one->whole.how.peak_batch_size = std::max(one->whole.how.peak_batch_size, at.batch_rows);
-  counted_.peak_batch_size = std::max(counted_.peak_batch_size, at.batch_rows);
-  if (at.at_cut && !one->cuts.empty()) at_cut_.push_back(one);
-  if (!one->what->watch_prefill || one->first_token) return;
-  const bool was_ready = one->out->ready();
-  one->out->see({.processed = at.processed,
-                 .prompt_tokens = static_cast<std::uint32_t>(one->prompt.size()),
-                 .cached_tokens = one->restored});
-  heard(*one, was_ready);
-}
-
-void scheduler::got(const generated& made, instant now) {
-  auto* one = of(made.row);
-  if (one == nullptr) return;
-  if (made.end) row_gone(*one);
-  if (one->over()) return;
-  auto& whole = one->whole;
-  whole.how.peak_batch_size = std::max(whole.how.peak_batch_size, made.batch_rows);
-  counted_.peak_batch_size = std::max(counted_.peak_batch_size, made.batch_rows);
-  if (made.end) {
-    whole.tail = one->stops.take_held();
-    return complete(*one, chat::finish_reason::stop);
-  }
-  if (!one->first_token) one->first_token = now;
-  one->last_token = now;
-  ++whole.generation_tokens;
-
-  piece shown{.id = made.id, .logprob = made.logprob, .top = made.top};
-  const bool stops = one->stops.feed(made.text, shown.text);
-  const bool last = stops || whole.generation_tokens >= one->max_tokens;
-  if (last && !stops) shown.text += one->stops.take_held();
-  const bool was_ready = one->out->ready();
-  if (!one->out->push(std::move(shown))) {
-    return refuse(*one, refusal::stream_backpressure,
-                  "its reader is too slow: " + std::to_string(how_.output_queue_size) +
-                      " records (output_queue_size) were not read");
-  }
-  heard(*one, was_ready);
-  if (!last) return;
-  whole.stop_string = one->stops.found();
-  complete(*one, stops ? chat::finish_reason::stop : chat::finish_reason::length);
-}
-
-void scheduler::got(const scored& one_of, instant now) {
-  auto* one = of(one_of.row);
-  if (one == nullptr) return;
-  if (one_of.last) row_gone(*one);
-  if (one->over()) return;
-  if (!one->first_token) one->first_token = now;
-  one->last_token = now;
-  auto& scores = one->whole.scores;
-  scores.resize(one->what->continuations.size());
-  if (one_of.continuation < scores.size()) scores[one_of.continuation] = one_of;
-  if (one_of.last) complete(*one, chat::finish_reason::stop);
-}
-
-void scheduler::complete(job& one, chat::finish_reason why) {
-  auto& whole = one.whole;
-  whole.finish = why;
-  whole.prompt_tokens = static_cast<std::uint32_t>(one.prompt.size());
-  whole.cached_tokens = one.restored;
-  if (!one.salt.empty()) {
-    whole.prefix->degraded_reason = degraded_reason(one.kept_here, whole.prompt_tokens, prefixes_->stats());
-  }
-  whole.how.mode = one.alone ? run_mode::exclusive : run_mode::continuous;
-  whole.how.queued = one.started - one.submitted;
-  if (one.first_token) {
-    const auto fed = whole.prompt_tokens - whole.cached_tokens;
-    const auto prefill = seconds(*one.first_token - one.opened);
-    if (prefill > 0) whole.how.prompt_tokens_per_second = fed / prefill;
-    const auto decode = seconds(one.last_token - *one.first_token);
-    if (decode > 0) whole.how.generation_tokens_per_second = (whole.generation_tokens - 1) / decode;
-    whole.how.ttft = *one.first_token - one.submitted;
-  }
-  finish(one, std::move(whole));
-}
-
 void scheduler::finish(job& one, result<answer>&& how) {
   if (one.over()) return;
+  prefix_news_ = true;  // Nobody is to wait for it.
   auto& counter = how                                              ? counted_.completed
                   : how.error().detail == name(refusal::cancelled) ? counted_.cancelled
                                                                    : counted_.failed;
@@ -357,13 +263,6 @@ void scheduler::finish(job& one, result<answer>&& how) {
 
 void scheduler::refuse(job& one, refusal why, std::string message) {
   finish(one, refused(why, std::move(message)));
-}
-
-void scheduler::fail_batch(const error& why) {
-  for (auto& one : batch_) {
-    finish(*one, why);
-    one->lost = true;
-  }
 }
 
 void scheduler::heard(const job& one, bool was_ready) {

@@ -148,11 +148,15 @@ result<void> simulated_engine::step(std::uint32_t max_width, step_output& out) {
   if (max_width < 1) throw std::logic_error("a step of width 0");
   interrupted_ = false;
   ++counted_.steps;
-  if (step_fault_) return *std::exchange(step_fault_, std::nullopt);
+  if (step_fault_) {
+    for (auto& [id, one] : rows_) one.lost = true;
+    return *std::exchange(step_fault_, std::nullopt);
+  }
   std::uint32_t prefilling = 0;
   std::uint32_t decoding = 0;
   for (auto& [id, one] : rows_) {
     one.at_cut = false;
+    if (one.lost) throw std::logic_error("a lost row was not removed");
     if (one.prefilling()) {
       ++prefilling;
     } else if (one.asked.continuations.empty()) {
@@ -259,7 +263,7 @@ bool simulated_engine::remove(row_id row) {
   if (row == 0 || row > last_row_) throw std::logic_error("a row that never was is removed");
   const auto found = rows_.find(row);
   if (found == rows_.end()) return true;
-  if (how_.holds_prefilling_rows && found->second.packed) {
+  if (how_.holds_prefilling_rows && found->second.packed && !found->second.lost) {
     ++counted_.refused_removals;
     return false;
   }

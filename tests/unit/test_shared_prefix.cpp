@@ -114,6 +114,24 @@ TEST_CASE("when the one that computes a prefix is cancelled another takes its pl
   for (std::size_t i = 1; i < 4; ++i) CHECK(asked[i].answer().generation_tokens == 4);
 }
 
+TEST_CASE("nobody waits for a cancelled row that the engine cannot let go") {
+  auto how = on_grid(1);
+  how.holds_prefilling_rows = true;
+  how.prefill_chunk = 10;
+  rig one({.max_batch_size = 3}, how, roomy());
+  auto first = one.submit(sharing(items(200, 2)[0], {{200}}));
+  auto other = one.submit(sharing(std::string(300, 'x'), {{}}));  // Prefills beside it.
+  auto second = one.submit(sharing(items(200, 2)[1], {{200}}));
+  one.steps(3);
+  CHECK(one.model.opened.size() == 2);
+  CHECK(one.machine.cancel(first.id));
+  one.steps(1);
+  CHECK(one.model.model.open_rows() == 3);
+  one.run();
+  CHECK(second.answer().cached_tokens == 0);
+  CHECK(second.text == alone(items(200, 2)[1], 4));
+}
+
 TEST_CASE("a request that is cancelled at its cut leaves its prefix to those that wait for it") {
   rig one({.max_batch_size = 2}, on_grid(1), roomy());
   auto first = one.submit(sharing(items(100, 2)[0], {{100}}));

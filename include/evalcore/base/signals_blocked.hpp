@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace evalcore {
 
 /// Blocks signals for as long as it lives, so that a thread started meanwhile is born with them blocked

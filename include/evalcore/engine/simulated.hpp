@@ -100,6 +100,7 @@ class simulated_engine final : public step_engine {
     std::size_t next_cut = 0;
     bool at_cut = false;
     bool packed = false;  ///< It prefills beside others.
+    bool lost = false;    ///< In a step that failed.
     std::size_t scored = 0;
     [[nodiscard]] bool prefilling() const { return tokens.size() < asked.prompt.size(); }
   };
