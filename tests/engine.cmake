@@ -23,4 +23,6 @@ evalcore_test(prefix_cache
 evalcore_test(phase_events
   SOURCES unit/test_phase_events.cpp
     unit/test_phase_events_recorded.cpp
-  LAYERS base chat engine)
+    unit/test_phase_watch.cpp
+  LAYERS base chat engine
+  LINK Threads::Threads)

@@ -4,5 +4,9 @@
 /** The C ABI of evalcore. Strict C99; every name begins with evc_ or EVC_. */
 
 #include <evalcore/c/abi.h>
+#include <evalcore/c/engine.h>
+#include <evalcore/c/engine_request.h>
+#include <evalcore/c/error.h>
+#include <evalcore/c/step_engine.h>
 
 #endif

@@ -1,0 +1,222 @@
+#include <evalcore/c/engine.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <evalcore/engine/phase_watch.hpp>
+#include <evalcore/engine/runtime.hpp>
+
+#include "engine_event.hpp"
+#include "engine_request.hpp"
+#include "guard.hpp"
+#include "table_engine.hpp"
+
+namespace engine = evalcore::engine;
+using namespace evalcore;
+
+namespace {
+
+using deadline = std::optional<std::chrono::steady_clock::time_point>;
+
+/// Tickets that have something to read. Shared with the engine's thread, which may be about to call while the
+/// engine is freed.
+class woken_tickets {
+ public:
+  void add(std::uint64_t ticket) {
+    const std::lock_guard held(mutex_);
+    if (std::ranges::find(tickets_, ticket) == tickets_.end()) tickets_.push_back(ticket);
+    changed_.notify_one();
+  }
+  /// The first; 0: there is none.
+  [[nodiscard]] std::uint64_t take() {
+    const std::lock_guard held(mutex_);
+    if (tickets_.empty()) return 0;
+    const std::uint64_t first = tickets_.front();
+    tickets_.erase(tickets_.begin());
+    return first;
+  }
+  /// False: none came until then.
+  [[nodiscard]] bool wait(const deadline& until) {
+    std::unique_lock held(mutex_);
+    const auto there = [&] { return !tickets_.empty() || look_again_; };
+    if (until) {
+      if (!changed_.wait_until(held, *until, there)) return false;
+    } else {
+      changed_.wait(held, there);
+    }
+    look_again_ = false;
+    return true;
+  }
+  /// Wakes one who waits: there is an event for it already.
+  void look_again() {
+    const std::lock_guard held(mutex_);
+    look_again_ = true;
+    changed_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::uint64_t> tickets_;
+  bool look_again_ = false;
+};
+
+struct asked {
+  std::uint64_t tag = 0;
+  std::stop_source stop;
+  engine::phase_watch watch;
+  std::unique_ptr<engine::stream> stream;
+};
+
+}  // namespace
+
+struct evc_engine {
+  explicit evc_engine(std::unique_ptr<engine::runtime> started) : runtime(std::move(started)) {}
+
+  result<std::uint64_t> submit(const evc_engine_request& request, std::uint64_t tag);
+  void cancel(std::uint64_t ticket);
+  capi::event_ptr poll(std::int32_t timeout_ms);
+
+ private:
+  capi::event_ptr next();
+  void read(std::uint64_t ticket);
+  void add(capi::event_ptr event, std::uint64_t ticket, std::uint64_t tag);
+
+  std::shared_ptr<woken_tickets> woken = std::make_shared<woken_tickets>();
+  std::unique_ptr<engine::runtime> runtime;
+  std::mutex mutex;  ///< Of what follows. Taken before that of `woken`.
+  std::uint64_t last_ticket = 0;
+  std::unordered_map<std::uint64_t, asked> running;
+  std::deque<capi::event_ptr> events;
+};
+
+result<std::uint64_t> evc_engine::submit(const evc_engine_request& request, std::uint64_t tag) {
+  const std::lock_guard held(mutex);
+  const std::uint64_t ticket = last_ticket + 1;
+  asked& one = running[ticket];
+  one.tag = tag;
+  if (request.progress) {
+    const char* setting = std::getenv("EVALCORE_PROGRESS_MIN_INTERVAL_S");
+    one.watch = engine::phase_watch(engine::phase_emitter(
+        [this, ticket, tag](const engine::phase_event& event) { add(capi::event_of(event), ticket, tag); },
+        runtime->about().name, runtime->about().model, std::chrono::steady_clock::now(),
+        engine::progress_interval(setting == nullptr ? std::nullopt
+                                                     : std::optional<std::string_view>(setting))));
+  }
+  auto stream =
+      runtime->submit(request.what, {one.stop.get_token(), [woken = woken, ticket] { woken->add(ticket); }});
+  if (!stream) {
+    running.erase(ticket);
+    return std::move(stream).error();
+  }
+  one.stream = std::move(*stream);
+  return last_ticket = ticket;
+}
+
+void evc_engine::cancel(std::uint64_t ticket) {
+  const std::lock_guard held(mutex);
+  if (const auto found = running.find(ticket); found != running.end()) found->second.stop.request_stop();
+}
+
+capi::event_ptr evc_engine::poll(std::int32_t timeout_ms) {
+  deadline until;
+  if (timeout_ms >= 0) until = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
+  do {
+    if (auto event = next()) return event;
+  } while (woken->wait(until));
+  return nullptr;
+}
+
+capi::event_ptr evc_engine::next() {
+  const std::lock_guard held(mutex);
+  while (events.empty()) {
+    const std::uint64_t ticket = woken->take();
+    if (ticket == 0) return nullptr;
+    read(ticket);
+  }
+  auto first = std::move(events.front());
+  events.pop_front();
+  if (!events.empty()) woken->look_again();
+  return first;
+}
+
+void evc_engine::read(std::uint64_t ticket) {
+  const auto found = running.find(ticket);
+  engine::stream::reading what;
+  if (found == running.end() || !found->second.stream->read(what)) return;
+  asked& one = found->second;
+  one.watch.saw(what, std::chrono::steady_clock::now());
+  for (auto& record : what.records) {
+    if (auto* piece = std::get_if<engine::piece>(&record)) {
+      add(capi::event_of(std::move(*piece)), ticket, one.tag);
+    }
+  }
+  if (!what.end) return;
+  add(capi::event_of(std::move(*what.end)), ticket, one.tag);
+  running.erase(found);
+}
+
+void evc_engine::add(capi::event_ptr event, std::uint64_t ticket, std::uint64_t tag) {
+  event->ticket = ticket;
+  event->tag = tag;
+  events.push_back(std::move(event));
+}
+
+evc_status evc_engine_new_table(const evc_step_engine_table* table, void* context,
+                                const evc_engine_options* options, evc_engine** out,
+                                evc_error** error) EVC_NOEXCEPT {
+  *out = nullptr;
+  return capi::guard(error, [&]() -> result<void> {
+    const auto known = capi::read_table(table);
+    if (!known) return known.error();
+    const evc_engine_options how = options == nullptr ? evc_engine_options{} : *options;
+    const auto load = [&]() -> result<engine::loaded_engine> {
+      auto made = capi::start_table_engine(*known, context);
+      if (!made) return std::move(made).error();
+      return engine::loaded_engine{std::move(*made)};
+    };
+    auto started = engine::runtime::start(load, how.how, how.prefixes);
+    if (!started) return std::move(started).error();
+    *out = new evc_engine(std::move(*started));
+    return {};
+  });
+}
+
+void evc_engine_free(evc_engine* engine) EVC_NOEXCEPT { delete engine; }
+
+evc_status evc_engine_submit(evc_engine* engine, const evc_engine_request* request, uint64_t tag,
+                             uint64_t* ticket, evc_error** error) EVC_NOEXCEPT {
+  return capi::guard(error, [&]() -> result<void> {
+    const auto given = engine->submit(*request, tag);
+    if (!given) return given.error();
+    if (ticket != nullptr) *ticket = *given;
+    return {};
+  });
+}
+
+void evc_engine_cancel(evc_engine* engine, uint64_t ticket) EVC_NOEXCEPT {
+  (void)capi::guard(nullptr, [&]() -> result<void> {
+    engine->cancel(ticket);
+    return {};
+  });
+}
+
+evc_status evc_engine_poll(evc_engine* engine, int32_t timeout_ms, evc_engine_event** out) EVC_NOEXCEPT {
+  *out = nullptr;
+  const evc_status status = capi::guard(nullptr, [&]() -> result<void> {
+    *out = engine->poll(timeout_ms).release();
+    return {};
+  });
+  return status == EVC_OK && *out == nullptr ? EVC_E_TIMEOUT : status;
+}

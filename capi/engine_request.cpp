@@ -1,0 +1,163 @@
+#include "engine_request.hpp"
+
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <evalcore/base/json.hpp>
+
+#include "guard.hpp"
+
+namespace engine = evalcore::engine;
+using evalcore::capi::guard;
+using evalcore::capi::view;
+
+namespace {
+
+/// Tries a change on a copy: what is refused changes nothing.
+template <class Change>
+evc_status set(evc_engine_options* options, Change&& change) noexcept {
+  return guard(nullptr, [&]() -> evalcore::result<void> {
+    evc_engine_options changed = *options;
+    change(changed);
+    if (auto good = check(changed.how); !good) return good;
+    if (auto good = check(changed.prefixes); !good) return good;
+    *options = changed;
+    return {};
+  });
+}
+
+template <class Change>
+evc_status set(evc_engine_request* request, Change&& change) noexcept {
+  return guard(nullptr, [&]() -> evalcore::result<void> {
+    change(request->what);
+    return {};
+  });
+}
+
+std::vector<engine::token> copy(evc_tokens tokens) {
+  return tokens.size == 0 ? std::vector<engine::token>{}
+                          : std::vector<engine::token>(tokens.data, tokens.data + tokens.size);
+}
+
+}  // namespace
+
+evc_engine_options* evc_engine_options_new(void) EVC_NOEXCEPT {
+  return new (std::nothrow) evc_engine_options;
+}
+void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT { delete options; }
+
+evc_status evc_engine_options_set_max_batch_size(evc_engine_options* options,
+                                                 uint32_t requests) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.max_batch_size = requests; });
+}
+evc_status evc_engine_options_set_max_queue_size(evc_engine_options* options,
+                                                 uint32_t requests) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.max_queue_size = requests; });
+}
+evc_status evc_engine_options_set_batch_wait_ms(evc_engine_options* options,
+                                                uint32_t milliseconds) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.batch_wait_ms = milliseconds; });
+}
+evc_status evc_engine_options_set_queue_timeout_s(evc_engine_options* options, double seconds) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.queue_timeout_s = seconds; });
+}
+evc_status evc_engine_options_set_output_queue_size(evc_engine_options* options,
+                                                    uint32_t records) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.output_queue_size = records; });
+}
+evc_status evc_engine_options_set_per_row_sampling(evc_engine_options* options,
+                                                   int32_t together) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.how.per_row_sampling = together != 0; });
+}
+evc_status evc_engine_options_set_cache_max_bytes(evc_engine_options* options, uint64_t bytes) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.prefixes.max_bytes = bytes; });
+}
+evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* options,
+                                                      uint32_t snapshots) EVC_NOEXCEPT {
+  return set(options, [&](auto& o) { o.prefixes.max_snapshots = snapshots; });
+}
+
+evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT {
+  return new (std::nothrow) evc_engine_request;
+}
+void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT { delete request; }
+
+evc_status evc_engine_request_set_prompt(evc_engine_request* request, evc_str text,
+                                         int32_t special) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) {
+    if (special != 0) {
+      r.prompt = std::string(view(text));
+    } else {
+      r.prompt = engine::plain_text{std::string(view(text))};
+    }
+  });
+}
+evc_status evc_engine_request_set_prompt_tokens(evc_engine_request* request, evc_tokens tokens) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.prompt = copy(tokens); });
+}
+evc_status evc_engine_request_set_max_tokens(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.max_tokens = tokens; });
+}
+evc_status evc_engine_request_set_temperature(evc_engine_request* request, double temperature) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.how.temperature = temperature; });
+}
+evc_status evc_engine_request_set_top_p(evc_engine_request* request, double top_p) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.how.top_p = top_p; });
+}
+evc_status evc_engine_request_set_top_k(evc_engine_request* request, uint32_t top_k) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.how.top_k = top_k; });
+}
+evc_status evc_engine_request_set_seed(evc_engine_request* request, uint64_t seed) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.how.seed = seed; });
+}
+evc_status evc_engine_request_set_controls(evc_engine_request* request, evc_str json,
+                                           evc_error** error) EVC_NOEXCEPT {
+  return guard(error, [&]() -> evalcore::result<void> {
+    const auto parsed = evalcore::json::parse(view(json));
+    if (!parsed || parsed->if_object() == nullptr) {
+      return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
+                            "the controls of a request must be a JSON object");
+    }
+    engine::sampling changed = request->what.how;
+    if (auto good = set_controls(*parsed->if_object(), changed); !good) return good;
+    request->what.how = std::move(changed);
+    return {};
+  });
+}
+evc_status evc_engine_request_add_stop(evc_engine_request* request, evc_str text) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.stop.emplace_back(view(text)); });
+}
+evc_status evc_engine_request_set_logprobs(evc_engine_request* request, uint32_t top) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) {
+    r.logprobs = true;
+    r.top_logprobs = top;
+  });
+}
+evc_status evc_engine_request_add_continuation(evc_engine_request* request, evc_tokens tokens) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) { r.continuations.push_back(copy(tokens)); });
+}
+evc_status evc_engine_request_set_cache(evc_engine_request* request, evc_str scope,
+                                        evc_str key) EVC_NOEXCEPT {
+  return set(request, [&](auto& r) {
+    r.share = engine::prefix_sharing{.key = std::string(view(key)), .scope = std::string(view(scope))};
+  });
+}
+evc_status evc_engine_request_add_cache_cut(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
+  return guard(nullptr, [&]() -> evalcore::result<void> {
+    if (!request->what.share) {
+      return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
+                            "a cut needs a cache key: set_cache comes first");
+    }
+    auto& cuts = request->what.share->cuts;
+    if (!cuts) cuts.emplace();
+    cuts->push_back(tokens);
+    return {};
+  });
+}
+evc_status evc_engine_request_set_progress(evc_engine_request* request, int32_t wanted) EVC_NOEXCEPT {
+  request->progress = wanted != 0;
+  request->what.watch_prefill = wanted != 0;
+  return EVC_OK;
+}

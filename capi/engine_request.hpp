@@ -1,0 +1,16 @@
+#pragma once
+
+#include <evalcore/c/engine_request.h>
+#include <evalcore/engine/options.hpp>
+#include <evalcore/engine/prefix_cache.hpp>
+#include <evalcore/engine/request.hpp>
+
+struct evc_engine_options {
+  evalcore::engine::options how{.per_row_sampling = false};
+  evalcore::engine::prefix_cache_options prefixes;
+};
+
+struct evc_engine_request {
+  evalcore::engine::request what;
+  bool progress = false;
+};

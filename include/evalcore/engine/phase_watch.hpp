@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+#include <evalcore/engine/phase_events.hpp>
+#include <evalcore/engine/runtime.hpp>
+
+namespace evalcore::engine {
+
+/// Makes phase events of what a stream gives, on the thread that reads it. The request asks for
+/// request::watch_prefill; of a reader that keeps up, events follow what happens as closely as it reads.
+class phase_watch {
+ public:
+  phase_watch() = default;
+  explicit phase_watch(phase_emitter emitter) : emitter_(std::move(emitter)) {}
+
+  [[nodiscard]] bool active() const noexcept { return emitter_.active(); }
+  /// `now`: when it was read.
+  void saw(const stream::reading& what, instant now);
+
+ private:
+  phase_emitter emitter_;
+  std::int64_t generated_ = 0;
+};
+
+}  // namespace evalcore::engine
