@@ -34,7 +34,8 @@ result<std::unique_ptr<step_engine>> llama_engine::open_model(const llama_option
   made->loaded_ = *std::move(loaded);
   made->vocabulary_ = llama_model_get_vocab(made->loaded_.model.get());
   made->vocabulary_size_ = llama_vocab_n_tokens(made->vocabulary_);
-  made->template_ = std::make_unique<chat_template>(made->loaded_.model.get());
+  const char* own_template = llama_model_chat_template(made->loaded_.model.get(), nullptr);
+  made->template_ = std::make_unique<chat_template>(own_template == nullptr ? "" : own_template);
   if (auto good = made->measure_state(); !good) return std::move(good).error();
   const auto rows = static_cast<llama_seq_id>(options.max_rows);
   for (llama_seq_id sequence = 0; sequence < rows; ++sequence) made->free_.insert(sequence);

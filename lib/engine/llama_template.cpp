@@ -14,7 +14,8 @@ namespace evalcore::engine {
 namespace {
 
 /// What llama.cpp makes of a chat; absent: it does not know the template.
-std::optional<std::string> write_chat(const char* chat_template, const std::vector<llama_chat_message>& turns) {
+std::optional<std::string> write_chat(const char* chat_template,
+                                      const std::vector<llama_chat_message>& turns) {
   std::string text(1024, '\0');
   for (;;) {
     const auto length = llama_chat_apply_template(chat_template, turns.data(), turns.size(), true,
@@ -90,11 +91,8 @@ std::string warning_for(const std::string& source, const std::string& text, cons
 
 }  // namespace
 
-chat_template::chat_template(const llama_model* model) {
-  const char* own = llama_model_chat_template(model, nullptr);
-  if (own == nullptr || *own == '\0') return;
-  source_ = own;
-  name_ = name_of(own);
+chat_template::chat_template(std::string source) : source_(std::move(source)) {
+  if (!source_.empty()) name_ = name_of(source_.c_str());
 }
 
 result<rendered> chat_template::render(const chat::request& request, std::string_view beginning,

@@ -76,9 +76,8 @@ class check {
   result<parity_verdict> run() {
     if (auto good = compute_alone(); !good) return std::move(good).error();
     for (const auto width : widths) {
-      const std::size_t rows = std::min<std::size_t>(std::max(width, 2U), material_.prompts.size());
-      if (rows < width) break;
-      auto same = compare(width, rows);
+      if (width > material_.prompts.size()) break;
+      auto same = compare(width);
       if (!same) return std::move(same).error();
       if (!*same) break;
       verdict_.width = width;
@@ -130,7 +129,8 @@ class check {
     return {};
   }
 
-  result<bool> compare(std::uint32_t width, std::size_t count) {
+  result<bool> compare(std::uint32_t width) {
+    const std::size_t count = material_.prompts.size();
     std::vector<planned_row> rows;
     for (std::size_t row = 0; row < count; ++row) rows.push_back(warm(row));
     auto answers = run_rows(engine_, std::move(rows), count, width);

@@ -25,9 +25,8 @@ TEST_CASE(
   CHECK(verdict.width == 16);
   CHECK(verdict.restores);
   CHECK(verdict.why.empty());
-  // One prompt of 576 + 9 tokens; nine tokens each for the same row warm, 15 others, and 2 + 2 + 4 + 8 + 16
-  // rows.
-  CHECK(toy.prompt_tokens == 585 + 9 * (1 + 15 + 32));
+  // One prompt of 576 + 9 tokens; nine each for the same row warm, 15 others, and 16 rows at five widths.
+  CHECK(toy.prompt_tokens == 585 + 9 * (1 + 15 + 80));
 }
 
 TEST_CASE("a difference of one bit from a width on makes the width below it the widest safe one") {
