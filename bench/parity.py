@@ -2,7 +2,7 @@
 """Asks one model 64 questions in several ways on the in-process engine, and counts the answers that stay the same.
 
 All share the system turn and the tools of the demo's suite (above 600 tokens); 16 are the demo's items, the others are
-the first questions of BFCL v4 live_multiple outside of that family. Each is answered with 16 tokens:
+the first questions of BFCL v4 live_multiple outside of that family, but for a few long ones. Each is answered with 16 tokens:
 one at a time, each from its first token; one at a time, from the prefix; many at once, from the prefix; and many at
 once in another order, with rows that leave or are cancelled on the way. `--requests N` asks the first N only.
 
@@ -32,6 +32,7 @@ sys.path.append(str(pathlib.Path(__file__).parent.parent / "scripts"))
 import make_demo_suite as demo  # noqa: E402
 
 REQUESTS = 64
+LONGEST = 400  # Characters of a question.
 
 
 def requests_of(data, count):
@@ -43,8 +44,8 @@ def requests_of(data, count):
     shared = {"system": items[0]["messages"][0], "tools": items[0]["tools"]}
     turns = [item["messages"][1:] for item in items]
     questions = demo.json_lines(pathlib.Path(data) / f"BFCL_v4_{demo.CATEGORY}.json")
-    others = (item for item in questions if item["id"].split("-")[1:2] != [demo.FAMILY])
-    turns += [item["question"][0] for item in others if item["question"][0][0]["role"] == "user"]
+    others = (item["question"][0] for item in questions if item["id"].split("-")[1:2] != [demo.FAMILY])
+    turns += [own for own in others if own[0]["role"] == "user" and len(own[0]["content"]) <= LONGEST]
     return [{"messages": [shared["system"], *own], "tools": shared["tools"]} for own in turns[:count]]
 
 

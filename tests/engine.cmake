@@ -6,7 +6,7 @@ evalcore_test(engine
 
 # The engine on llama.cpp, on models small enough to lie in the tree.
 if(llama_FOUND)
-  evalcore_test(engine_llama LABEL threads
+  evalcore_test(engine_llama
     SOURCES unit/test_llama_parity.cpp unit/test_llama_parts.cpp unit/test_llama_rows.cpp unit/test_llama_scores.cpp
     LAYERS base chat engine)
   # A model as people use them: there is no such test without its file.
