@@ -33,6 +33,7 @@ class llama_engine final : public step_engine {
   explicit llama_engine(evaluation mode) : mode_(mode) {}
 
   result<void> measure_state();
+  result<void> check_snapshot(const row_request& request) const;
   result<void> check_room(const row_request& request) const;
   result<void> restore(llama_row& row);
   result<bool> compute(std::span<const piece> pieces);

@@ -134,8 +134,8 @@ result<loaded_model> load_llama(const llama_options& options, std::atomic<bool>&
                   "the llama.cpp library that was loaded is not the one that evalcore was compiled for: "
                   "build evalcore again with the library's own headers");
   hush_llama();
-  if (auto good = check_options(options); !good) return std::move(good).error();
   static_cast<void>(take_llama_words());
+  if (auto good = check_options(options); !good) return std::move(good).error();
 
   loaded_model loaded;
   loaded.model.reset(llama_model_load_from_file(options.model_path.c_str(), llama_model_default_params()));

@@ -1,8 +1,11 @@
 // Rows of the canned models: what they feed, what they answer, and what they refuse.
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <atomic>
-#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -270,11 +273,26 @@ TEST_CASE("files that are no models are refused with llama.cpp's words, cut ones
   auto opened = open_llama(options);
   REQUIRE_FALSE(opened);
   CHECK(opened.error().code == errc::not_found);
+  CHECK(opened.error().backend_words.empty());
   options.model_path = canned_model("README.md");
   opened = open_llama(options);
   REQUIRE_FALSE(opened);
   CHECK(opened.error().code == errc::invalid_argument);
   CHECK(opened.error().backend_words.find("gguf") != std::string::npos);
+
+  std::ifstream whole(canned_model("canned-q8_0.gguf"), std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(whole), {});
+  const auto folder = std::filesystem::temp_directory_path() / ("evalcore-cut-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  options.model_path = (folder / "cut.gguf").string();
+  for (const std::size_t length : {0UL, 3UL, 23UL, 1'000UL, 9'000UL, 40'000UL, 357'000UL}) {
+    std::ofstream(options.model_path, std::ios::binary) << bytes.substr(0, length);
+    opened = open_llama(options);
+    REQUIRE_FALSE(opened);
+    CHECK_MESSAGE(opened.error().code == errc::invalid_argument, length);
+    CHECK_FALSE(opened.error().backend_words.empty());
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST_CASE("options out of their range are refused, and a long context is what the model was trained for") {
