@@ -264,6 +264,7 @@ build_llama_library() {
 }
 
 need_llama_library() {
+  need_packages build
   llama_ROOT=$(llama_folder)
   export llama_ROOT
   [[ -e $llama_ROOT/.complete ]] && return

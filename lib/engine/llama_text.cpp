@@ -22,7 +22,7 @@ result<std::vector<token>> tokens_of(const llama_vocab* vocabulary, std::string_
   std::vector<token> tokens;
   if (!special && has_beginning(vocabulary)) tokens.push_back(llama_vocab_bos(vocabulary));
   const auto before = tokens.size();
-  // No token has less than a byte, but for a space that some vocabularies put in front.
+  // Mostly enough: a token has a byte or more, but for a space in front and bytes that are no UTF-8.
   tokens.resize(before + text.size() + 2);
   const auto read = [&] {
     return llama_tokenize(vocabulary, text.data(), static_cast<std::int32_t>(text.size()),
@@ -38,7 +38,7 @@ result<std::vector<token>> tokens_of(const llama_vocab* vocabulary, std::string_
     if (count < 0) return fail(errc::backend_fault, stage::send, "llama.cpp cannot cut the text into tokens");
     tokens.resize(before + static_cast<std::size_t>(count));
   } catch (const std::exception& problem) {
-    auto failure = fail(errc::backend_fault, stage::send, "llama.cpp cannot cut the text into tokens");
+    auto failure = fail(errc::invalid_argument, stage::send, "the text is no UTF-8 that llama.cpp can read");
     failure.backend_words = problem.what();
     return failure;
   }

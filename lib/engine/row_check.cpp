@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,7 +29,8 @@ result<void> check_sampling(const sampling& how, std::int32_t vocabulary) {
   for (const auto& [id, bias] : how.logit_bias) {
     if (id < 0 || id >= vocabulary)
       return wrong("logit_bias names token " + std::to_string(id) + ", which the vocabulary has not");
-    if (std::isnan(bias)) return wrong("logit_bias is a number");
+    if (!(bias < std::numeric_limits<double>::infinity()))
+      return wrong("logit_bias is a number below infinity");
   }
   return {};
 }

@@ -112,6 +112,9 @@ TEST_CASE("sampling controls outside of their ranges are refused, NaN among them
     CHECK(code_with([&](sampling& how) { how.min_p = bad; }) == errc::invalid_argument);
   for (const double bad : {0.0, nan, inf})
     CHECK(code_with([&](sampling& how) { how.repetition_penalty = bad; }) == errc::invalid_argument);
+  for (const double bad : {nan, inf})
+    CHECK(code_with([&](sampling& how) { how.logit_bias = {{1, bad}}; }) == errc::invalid_argument);
+  CHECK(code_with([&](sampling& how) { how.logit_bias = {{1, -inf}}; }) == errc{});
   CHECK(code_with([&](sampling& how) { how.presence_penalty = nan; }) == errc::invalid_argument);
   CHECK(code_with([&](sampling& how) { how.frequency_penalty = inf; }) == errc::invalid_argument);
   CHECK(code_with([&](sampling& how) {

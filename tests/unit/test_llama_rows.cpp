@@ -79,6 +79,21 @@ TEST_CASE("the chat is written by the template that llama.cpp takes the model's 
   CHECK(must_tokenize(*engine, "<|im_end|>", false).size() == 10);
 }
 
+TEST_CASE("bytes that are no UTF-8 become tokens or an error, and no text none") {
+  const auto engine = must_open(canned());
+  CHECK(must_tokenize(*engine, "").empty());
+  std::string bytes;
+  for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
+  for (const bool special : {false, true}) {
+    CHECK_FALSE(must_tokenize(*engine, bytes, special).empty());
+    CHECK_FALSE(must_tokenize(*engine, "\xff\xc3\xed\xa0\x80", special).empty());
+    CHECK(must_tokenize(*engine, std::string(300'000, 'a'), special).size() == 300'000);
+    auto beyond = engine->tokenize("\xf4\x90\x80\x80", special);  // Above U+10FFFF.
+    REQUIRE_FALSE(beyond);
+    CHECK(beyond.error().code == errc::invalid_argument);
+  }
+}
+
 TEST_CASE("a prompt is fed in steps of 256 tokens, from the grid point that was restored") {
   const auto engine = must_open(canned());
   const auto prompt = some_prompt(*engine, 400, 3);

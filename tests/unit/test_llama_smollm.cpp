@@ -52,6 +52,12 @@ TEST_CASE("a prompt of 2,000 tokens is left within half a second, and the row go
   CHECK(engine->remove(*id));
 }
 
+TEST_CASE("text becomes the tokens of the model's own vocabulary") {
+  const auto engine = open_smollm(1);
+  CHECK(must_tokenize(*engine, "<|im_start|>user\nhi", true) == std::vector<token>{1, 4093, 198, 6004});
+  CHECK_FALSE(must_tokenize(*engine, "\xff\xc3\xed\xa0\x80").empty());
+}
+
 TEST_CASE("a question is answered in the model's own words, and its end is told") {
   const auto engine = open_smollm(1);
   chat::request request;
