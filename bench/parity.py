@@ -2,7 +2,8 @@
 """Asks one model 64 questions in several ways on the in-process engine, and counts the answers that stay the same.
 
 All share the system turn and the tools of the demo's suite (above 600 tokens); 16 are the demo's items, the others are
-the first questions of BFCL v4 live_multiple outside of that family, but for a few long ones. Each is answered with 16 tokens:
+the first questions of BFCL v4 live_multiple outside of that family, but for a few long ones. Each is answered with 16
+tokens:
 one at a time, each from its first token; one at a time, from the prefix; many at once, from the prefix; and many at
 once in another order, with rows that leave or are cancelled on the way. `--requests N` asks the first N only.
 
