@@ -10,6 +10,23 @@ if(EVALCORE_BUILD_CLI)
   install(TARGETS evalcore_cli)
 endif()
 
+# llama.cpp's libraries go along, since they belong to no package; they find each other where they lie.
+set(EVALCORE_HAS_LLAMA ${llama_FOUND})
+set(EVALCORE_LLAMA_FOLDER "${CMAKE_INSTALL_LIBDIR}/evalcore")
+if(llama_FOUND)
+  install(CODE "
+    file(GLOB libraries \"${LLAMA_LIB_DIR}/libllama.so*\" \"${LLAMA_LIB_DIR}/libggml*.so*\"
+      \"${LLAMA_LIB_DIR}/libllama*.dylib\" \"${LLAMA_LIB_DIR}/libggml*.dylib\")
+    file(INSTALL \${libraries} DESTINATION \"\${CMAKE_INSTALL_PREFIX}/${EVALCORE_LLAMA_FOLDER}\")")
+  install(FILES "${LLAMA_LIB_DIR}/../share/licenses/llama.cpp/LICENSE" OPTIONAL
+    DESTINATION "${CMAKE_INSTALL_DATADIR}/licenses/evalcore" RENAME LICENSE.llama.cpp)
+  file(RELATIVE_PATH from_program "/prefix/${CMAKE_INSTALL_BINDIR}" "/prefix/${EVALCORE_LLAMA_FOLDER}")
+  set_target_properties(evalcore_c PROPERTIES INSTALL_RPATH "$ORIGIN/evalcore")
+  if(EVALCORE_BUILD_CLI)
+    set_target_properties(evalcore_cli PROPERTIES INSTALL_RPATH "$ORIGIN/${from_program}")
+  endif()
+endif()
+
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/evalcore" "${PROJECT_BINARY_DIR}/generated/evalcore"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 

@@ -7,6 +7,7 @@
 #   need_model             SmolLM2-135M-Instruct; path: $EVALCORE_MODEL
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
 #   need_llama_server      llama.cpp's server as a program; path: $EVALCORE_LLAMA_SERVER
+#   need_llama_library     llama.cpp's library, which CMake then finds; prefix: $llama_ROOT
 #   need_mlx_server        mlx_lm.server, which compiles with g++ as it runs; path: $EVALCORE_MLX_SERVER
 #   need_llmock            a server that breaks requests on purpose; path: $EVALCORE_LLMOCK
 #   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
@@ -227,6 +228,49 @@ write_llama_server() {
 need_llama_server() {
   need_venv llama
   with_cache_lock write_llama_server
+}
+
+# A library is as good as its compiler, its options and the processor that it was compiled for.
+LLAMA_OPTIONS=(-DCMAKE_BUILD_TYPE=Release -DBUILD_SHARED_LIBS=ON -DGGML_NATIVE=ON -DLLAMA_BUILD_COMMON=OFF
+  -DLLAMA_BUILD_TESTS=OFF -DLLAMA_BUILD_TOOLS=OFF -DLLAMA_BUILD_EXAMPLES=OFF -DLLAMA_BUILD_SERVER=OFF
+  -DLLAMA_BUILD_APP=OFF -DLLAMA_OPENSSL=OFF -DCMAKE_INSTALL_LIBDIR=lib "-DCMAKE_INSTALL_RPATH=\$ORIGIN")
+
+llama_folder() {
+  local key
+  key=$({
+    cat "$EVALCORE_ROOT/scripts/requirements/llama-library.txt"
+    printf '%s\n' "${LLAMA_OPTIONS[@]}"
+    c++ -march=native -E -dM -x c++ /dev/null # Says the compiler's version and what the processor can do.
+  } | sha256sum)
+  echo "$EVALCORE_CACHE/llama-${key:0:12}"
+}
+
+build_llama_library() {
+  local folder=$1 work log=$EVALCORE_CACHE/llama-build.log
+  [[ ! -e $folder/.complete ]] || return 0
+  printf "building llama.cpp's library (4 minutes on two free cores; progress in %s)\n" "$log"
+  rm -rf "$folder"
+  work=$(mktemp -d "$EVALCORE_CACHE/download.XXXXXX")
+  "$(venv_python llama)" -m pip --quiet --disable-pip-version-check download --no-deps --require-hashes \
+    --no-binary llama-cpp-python --dest "$work" -r "$EVALCORE_ROOT/scripts/requirements/llama-library.txt"
+  tar -xzf "$work"/*.tar.gz -C "$work" --strip-components=1 --wildcards '*/vendor/llama.cpp/*'
+  {
+    cmake -S "$work/vendor/llama.cpp" -B "$work/build" -G Ninja "${LLAMA_OPTIONS[@]}" \
+      -DCMAKE_INSTALL_PREFIX="$folder" &&
+      cmake --build "$work/build" --parallel "$(nproc)" && cmake --install "$work/build"
+  } >"$log" 2>&1 || die "building llama.cpp failed; see $log"
+  install -D -m 644 "$work/vendor/llama.cpp/LICENSE" "$folder/share/licenses/llama.cpp/LICENSE"
+  rm -rf "$work"
+  touch "$folder/.complete"
+}
+
+need_llama_library() {
+  need_packages build
+  llama_ROOT=$(llama_folder)
+  export llama_ROOT
+  [[ -e $llama_ROOT/.complete ]] && return
+  need_venv llama
+  with_cache_lock build_llama_library "$llama_ROOT"
 }
 
 need_mlx_server() {

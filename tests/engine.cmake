@@ -1,5 +1,7 @@
 evalcore_test(engine
   SOURCES unit/test_engine_refusal.cpp
+    unit/test_engine_machine.cpp unit/test_engine_next_token.cpp unit/test_engine_parity.cpp
+    unit/test_engine_row_check.cpp unit/test_engine_step_plan.cpp
   LAYERS base chat engine)
 
 # Decisions about requests on an engine, on a simulated one and its virtual clock.
@@ -26,3 +28,18 @@ evalcore_test(phase_events
     unit/test_phase_watch.cpp
   LAYERS base chat engine
   LINK Threads::Threads)
+
+# The engine on llama.cpp, on models small enough to lie in the tree.
+if(llama_FOUND)
+  evalcore_test(engine_llama
+    SOURCES unit/test_llama_parity.cpp unit/test_llama_parts.cpp unit/test_llama_rows.cpp unit/test_llama_scores.cpp
+    LAYERS base chat engine)
+  # A model as people use them: there is no such test without its file.
+  set(EVALCORE_MODEL "$ENV{EVALCORE_MODEL}" CACHE FILEPATH "SmolLM2-135M-Instruct as GGUF, for tests")
+  if(EXISTS "${EVALCORE_MODEL}")
+    evalcore_test(engine_model SOURCES unit/test_llama_smollm.cpp LAYERS base chat engine)
+    target_compile_definitions(test_engine_model PRIVATE EVALCORE_MODEL="${EVALCORE_MODEL}")
+  endif()
+else()
+  evalcore_test(engine_llama SOURCES unit/test_llama_absent.cpp LAYERS base chat engine)
+endif()

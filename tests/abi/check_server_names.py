@@ -3,7 +3,8 @@
 
 usage: check_server_names.py ROOT | check_server_names.py --self-test
 
-String literals in lib/, include/ and capi/ may name no server, but for TABLE and the names of selectors. Comments may,
+String literals in lib/, include/ and capi/ may name no server, but for TABLE, the names of selectors, and the sources
+that run models with llama.cpp's library (ENGINE). Comments may,
 and so may sentences about "Anthropic's" or "OpenAI's" format.
 """
 import pathlib
@@ -11,6 +12,7 @@ import re
 import sys
 
 TABLE = pathlib.Path("lib/wire/dialect_table.hpp")
+ENGINE = "lib/engine/llama_*"
 SERVERS = re.compile(
     r"posttrainllm|omlx|\bmlx|llama|vllm|sglang|ollama|lm[ -]?studio|abstractcore|anthropic|openai", re.IGNORECASE)
 # Selectors, the default dialect of one of them, and words of the protocols themselves.
@@ -46,7 +48,7 @@ def main(argument):
     else:
         root = pathlib.Path(argument)
         files = [path for top in ("lib", "include", "capi") for path in sorted((root / top).rglob("*.[ch]pp"))]
-        problems = [problem for path in files if path.relative_to(root) != TABLE
+        problems = [problem for path in files if path.relative_to(root) != TABLE and not path.relative_to(root).match(ENGINE)
                     for problem in problems_of(path.relative_to(root), path.read_text())]
         if not files or not (root / TABLE).exists():
             problems.append(f"no sources under {root}")

@@ -1,0 +1,156 @@
+#include "engine/llama_load.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include <evalcore/base/hash.hpp>
+
+#include "engine/llama_log.hpp"
+#include "engine/step_plan.hpp"
+
+namespace evalcore::engine {
+namespace {
+
+constexpr std::uint32_t most_rows = 64;
+
+evalcore::error failed(errc code, std::string message) {
+  auto failure = fail(code, stage::start, std::move(message));
+  failure.backend_words = take_llama_words();
+  return failure;
+}
+
+result<void> check_options(const llama_options& options) {
+  if (options.max_rows == 0 || options.max_rows > most_rows)
+    return failed(errc::invalid_argument, "max_rows is from 1 to " + std::to_string(most_rows));
+  if (options.context_tokens == 0 || options.threads == 0)
+    return failed(errc::invalid_argument, "context_tokens and threads are at least 1");
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(options.model_path, ignored))
+    return failed(errc::not_found, "there is no model file " + options.model_path);
+  return {};
+}
+
+result<void> check_model(const llama_model* model, const std::string& path) {
+  const auto* vocabulary = llama_model_get_vocab(model);
+  const bool decoder = llama_model_has_decoder(model) && !llama_model_has_encoder(model) &&
+                       !llama_model_is_recurrent(model) && !llama_model_is_hybrid(model) &&
+                       !llama_model_is_diffusion(model) &&
+                       llama_vocab_type(vocabulary) != LLAMA_VOCAB_TYPE_NONE;
+  if (!decoder)
+    return failed(errc::unsupported,
+                  path +
+                      " is no decoder with attention and a vocabulary, which is what evalcore runs itself: "
+                      "use a server for it");
+  return {};
+}
+
+std::string described(const llama_model* model) {
+  std::array<char, 256> text{};
+  for (const char* key : {"general.name", "general.basename"})
+    if (llama_model_meta_val_str(model, key, text.data(), text.size()) > 0) return text.data();
+  llama_model_desc(model, text.data(), text.size());
+  return text.data();
+}
+
+/// Of all parts of a model.
+result<std::string> hash_of_model(const llama_model* model, const std::string& path) {
+  std::array<char, 16> count{};
+  const int parts = llama_model_meta_val_str(model, "split.count", count.data(), count.size()) > 0
+                        ? std::atoi(count.data())
+                        : 0;
+  std::array<char, 4096> prefix{};
+  if (parts < 2 || llama_split_prefix(prefix.data(), prefix.size(), path.c_str(), 0, parts) <= 0)
+    return sha256_of_file(path);
+  sha256 all;
+  for (int part = 0; part < parts; ++part) {
+    std::array<char, 4096> name{};
+    llama_split_path(name.data(), name.size(), prefix.data(), part, parts);
+    auto one = sha256_of_file(name.data());
+    if (!one) return one;
+    all.piece(*one);
+  }
+  return all.hex();
+}
+
+result<traits> traits_of(const llama_model* model, const llama_options& options) {
+  traits about;
+  about.name = "llama.cpp";
+  about.model = described(model);
+  about.max_rows = options.max_rows;
+  const auto trained = llama_model_n_ctx_train(model);
+  about.context_tokens = trained > 0 ? std::min(options.context_tokens, static_cast<std::uint32_t>(trained))
+                                     : options.context_tokens;
+  about.prefix_grid = options.mode == evaluation::parity ? grid : 1;
+  about.per_row_sampling = true;
+  about.snapshots = true;
+  about.scoring = true;
+  auto hash = hash_of_model(model, options.model_path);
+  if (!hash) return std::move(hash).error();
+  about.identity["model_sha256"] = *std::move(hash);
+  about.identity["runtime"] = std::string("llama.cpp ") + llama_version();
+  about.identity["processor"] = llama_print_system_info();
+  about.identity["evaluation"] = options.mode == evaluation::parity ? "parity" : "fast";
+  about.identity["threads"] = std::to_string(options.threads);
+  const char* chat_template = llama_model_chat_template(model, nullptr);
+  about.identity["template_sha256"] = sha256().raw(chat_template == nullptr ? "" : chat_template).hex();
+  return about;
+}
+
+llama_context_params context_params(const llama_options& options, std::uint32_t context_tokens,
+                                    std::atomic<bool>& stop) {
+  const bool shared = options.mode == evaluation::fast;
+  // Memory is set aside in such units.
+  constexpr std::uint32_t unit = 256;
+  auto wanted = llama_context_default_params();
+  wanted.n_ctx = options.max_rows * ((context_tokens + unit - 1) / unit * unit);
+  wanted.n_seq_max = options.max_rows + (shared ? shared_snapshots : 0);
+  wanted.kv_unified = shared;
+  // One decode is one tensor batch: what an interrupt undoes is then the whole of it.
+  wanted.n_batch = prompt_tokens_a_step + options.max_rows;
+  wanted.n_ubatch = wanted.n_batch;
+  wanted.n_threads = static_cast<std::int32_t>(options.threads);
+  wanted.n_threads_batch = wanted.n_threads;
+  wanted.flash_attn_type = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+  wanted.abort_callback = [](void* flag) {
+    return static_cast<std::atomic<bool>*>(flag)->load(std::memory_order_relaxed);
+  };
+  wanted.abort_callback_data = &stop;
+  return wanted;
+}
+
+}  // namespace
+
+bool layout_agrees(const llama_context_params& defaults) {
+  return defaults.offload_kqv && defaults.no_perf && defaults.op_offload && defaults.swa_full &&
+         defaults.samplers == nullptr;
+}
+
+result<loaded_model> load_llama(const llama_options& options, std::atomic<bool>& stop) {
+  if (!layout_agrees(llama_context_default_params()))
+    return failed(errc::unsupported,
+                  "the llama.cpp library that was loaded is not the one that evalcore was compiled for: "
+                  "build evalcore again with the library's own headers");
+  hush_llama();
+  static_cast<void>(take_llama_words());
+  if (auto good = check_options(options); !good) return std::move(good).error();
+
+  loaded_model loaded;
+  loaded.model.reset(llama_model_load_from_file(options.model_path.c_str(), llama_model_default_params()));
+  if (!loaded.model) return failed(errc::invalid_argument, "llama.cpp cannot load " + options.model_path);
+  if (auto good = check_model(loaded.model.get(), options.model_path); !good) return std::move(good).error();
+  auto about = traits_of(loaded.model.get(), options);
+  if (!about) return std::move(about).error();
+  loaded.about = *std::move(about);
+  loaded.context.reset(
+      llama_init_from_model(loaded.model.get(), context_params(options, loaded.about.context_tokens, stop)));
+  if (!loaded.context)
+    return failed(errc::no_memory, "llama.cpp cannot make " + std::to_string(options.max_rows) +
+                                       " contexts of " + std::to_string(loaded.about.context_tokens) +
+                                       " tokens: ask for fewer or shorter ones");
+  return loaded;
+}
+
+}  // namespace evalcore::engine

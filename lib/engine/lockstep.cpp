@@ -1,0 +1,100 @@
+#include "engine/lockstep.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
+
+namespace evalcore::engine {
+namespace {
+
+class runner {
+ public:
+  runner(step_engine& engine, std::vector<planned_row> rows) : engine_(engine), rows_(std::move(rows)) {
+    answers_.resize(rows_.size());
+  }
+
+  result<void> run(std::size_t together, std::uint32_t width) {
+    step_output out;
+    while (next_ < rows_.size() || !open_.empty()) {
+      while (next_ < rows_.size() && open_.size() < together)
+        if (auto good = open(); !good) return good;
+      if (auto good = engine_.step(width, out); !good) return good;
+      if (auto good = read(out); !good) return good;
+    }
+    return {};
+  }
+
+  void remove_all() {
+    for (const auto& [id, row] : open_) static_cast<void>(engine_.remove(id));
+  }
+
+  std::vector<row_answer> take() { return std::move(answers_); }
+
+ private:
+  result<void> open() {
+    auto& request = rows_[next_].request;
+    answers_[next_].fed = static_cast<std::uint32_t>(request.prompt.size()) - request.restored;
+    limits_.push_back(rows_[next_].leaves_after > 0 ? rows_[next_].leaves_after : request.max_tokens);
+    auto id = engine_.open(std::move(request));
+    if (!id) return std::move(id).error();
+    open_.emplace(*id, next_++);
+    return {};
+  }
+
+  result<void> read(const step_output& out) {
+    for (const auto& one : out.prefill) {
+      auto& answer = answers_[open_.at(one.row)];
+      answer.widest = std::max(answer.widest, one.batch_rows);
+      if (!one.at_cut || answer.kept || !engine_.about().snapshots) continue;
+      auto kept = engine_.take_snapshot(one.row);
+      if (!kept) return std::move(kept).error();
+      answer.kept = *std::move(kept);
+    }
+    for (const auto& one : out.tokens) {
+      const auto row = open_.at(one.row);
+      auto& answer = answers_[row];
+      answer.widest = std::max(answer.widest, one.batch_rows);
+      if (one.logprob) answer.logprobs.push_back(*one.logprob);
+      if (!one.end) answer.tokens.push_back(one.id);
+      if (one.end || answer.tokens.size() == limits_[row]) leave(one.row);
+    }
+    for (const auto& one : out.scores) {
+      answers_[open_.at(one.row)].scores.push_back(one);
+      if (one.last) open_.erase(one.row);
+    }
+    return {};
+  }
+
+  void leave(row_id id) {
+    static_cast<void>(engine_.remove(id));
+    open_.erase(id);
+  }
+
+  step_engine& engine_;
+  std::vector<planned_row> rows_;
+  std::vector<row_answer> answers_;
+  std::vector<std::uint32_t> limits_;
+  std::map<row_id, std::size_t> open_;
+  std::size_t next_ = 0;
+};
+
+}  // namespace
+
+bool row_answer::same_bits(const row_answer& other) const {
+  return tokens == other.tokens &&
+         std::ranges::equal(logprobs, other.logprobs, {}, std::bit_cast<std::uint32_t, float>,
+                            std::bit_cast<std::uint32_t, float>);
+}
+
+result<std::vector<row_answer>> run_rows(step_engine& engine, std::vector<planned_row> rows,
+                                         std::size_t together, std::uint32_t width) {
+  runner all(engine, std::move(rows));
+  if (auto good = all.run(together, width); !good) {
+    all.remove_all();
+    return std::move(good).error();
+  }
+  return all.take();
+}
+
+}  // namespace evalcore::engine

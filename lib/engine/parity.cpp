@@ -1,0 +1,162 @@
+#include <evalcore/engine/parity.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/lockstep.hpp"
+
+namespace evalcore::engine {
+namespace {
+
+/// Long enough that attention over it takes every path that a longer one takes on the engines known.
+constexpr std::uint32_t long_prefix = 576;
+constexpr std::uint32_t tail_tokens = 9;
+constexpr std::uint32_t answer_tokens = 4;
+constexpr std::array<std::uint32_t, 5> widths{1, 2, 4, 8, 16};
+
+constexpr std::string_view words =
+    "The library keeps two clocks, and neither is right. One was a gift; the other came with the house in "
+    "1893. "
+    "Visitors ask which of them to trust: \"Both,\" says the keeper, \"as long as you subtract.\" ";
+
+/// The rows of the test: one prefix, and tails that differ.
+struct material {
+  std::vector<std::vector<token>> prompts;
+  std::uint32_t prefix = 0;
+};
+
+result<material> make_material(step_engine& engine, std::size_t rows) {
+  auto text = engine.tokenize(words, false);
+  if (!text) return std::move(text).error();
+  const auto grid = engine.about().prefix_grid;
+  const auto context = engine.about().context_tokens;
+  const auto rest = tail_tokens + answer_tokens;
+  const auto room = context > rest ? context - rest : 0;
+  material made;
+  made.prefix = std::min(long_prefix, room) / grid * grid;
+  if (made.prefix == 0 || text->empty())
+    return fail(errc::invalid_argument, stage::start,
+                "a context of " + std::to_string(context) + " tokens is too short for the check of parity");
+  const auto at = [&](std::size_t index) { return (*text)[index % text->size()]; };
+  for (std::size_t row = 0; row < rows; ++row) {
+    auto& prompt = made.prompts.emplace_back();
+    for (std::size_t index = 0; index < made.prefix; ++index) prompt.push_back(at(index));
+    for (std::size_t index = 0; index < tail_tokens; ++index) prompt.push_back(at(row * 5 + index * 3 + 1));
+  }
+  return made;
+}
+
+planned_row row_of(const std::vector<token>& prompt) {
+  planned_row row;
+  row.request.prompt = prompt;
+  row.request.max_tokens = answer_tokens;
+  row.request.logprobs = true;
+  return row;
+}
+
+std::string difference(const std::string& where, std::size_t row, const row_answer& got,
+                       const row_answer& wanted) {
+  std::size_t at = 0;
+  const auto least = std::min({got.logprobs.size(), wanted.logprobs.size()});
+  while (at + 1 < least && got.logprobs[at] == wanted.logprobs[at]) ++at;
+  const auto text = [&](const row_answer& one) {
+    return at < one.logprobs.size() ? std::to_string(one.logprobs[at]) : "none";
+  };
+  return where + ", row " + std::to_string(row + 1) + ": token " + std::to_string(at + 1) +
+         " has the log probability " + text(got) + ", not " + text(wanted) + " as alone";
+}
+
+class check {
+ public:
+  check(step_engine& engine, material made) : engine_(engine), material_(std::move(made)) {}
+
+  result<parity_verdict> run() {
+    if (auto good = compute_alone(); !good) return std::move(good).error();
+    for (const auto width : widths) {
+      if (width > material_.prompts.size()) break;
+      auto same = compare(width);
+      if (!same) return std::move(same).error();
+      if (!*same) break;
+      verdict_.width = width;
+    }
+    return verdict_;
+  }
+
+ private:
+  void note(std::string why) {
+    if (verdict_.why.empty()) verdict_.why = std::move(why);
+  }
+
+  planned_row warm(std::size_t index) const {
+    auto row = row_of(material_.prompts[index]);
+    if (!verdict_.restores) return row;
+    row.request.from = prefix_;
+    row.request.restored = material_.prefix;
+    return row;
+  }
+
+  result<row_answer> alone(planned_row row) {
+    std::vector<planned_row> one;
+    one.push_back(std::move(row));
+    auto answers = run_rows(engine_, std::move(one), 1, 1);
+    if (!answers) return std::move(answers).error();
+    return std::move(answers->front());
+  }
+
+  /// The first row both ways, and then all others, from the prefix if that is the same.
+  result<void> compute_alone() {
+    auto cold = row_of(material_.prompts.front());
+    cold.request.cuts = {material_.prefix};
+    auto first = alone(std::move(cold));
+    if (!first) return std::move(first).error();
+    alone_.push_back(*std::move(first));
+    prefix_ = std::exchange(alone_.front().kept, nullptr);
+    if (prefix_) {
+      verdict_.restores = true;
+      auto again = alone(warm(0));
+      if (!again) return std::move(again).error();
+      verdict_.restores = again->same_bits(alone_.front());
+      if (!verdict_.restores) note(difference("from a restored prefix", 0, *again, alone_.front()));
+    }
+    for (std::size_t row = 1; row < material_.prompts.size(); ++row) {
+      auto answer = alone(warm(row));
+      if (!answer) return std::move(answer).error();
+      alone_.push_back(*std::move(answer));
+    }
+    return {};
+  }
+
+  result<bool> compare(std::uint32_t width) {
+    const std::size_t count = material_.prompts.size();
+    std::vector<planned_row> rows;
+    for (std::size_t row = 0; row < count; ++row) rows.push_back(warm(row));
+    auto answers = run_rows(engine_, std::move(rows), count, width);
+    if (!answers) return std::move(answers).error();
+    for (std::size_t row = 0; row < count; ++row) {
+      if ((*answers)[row].same_bits(alone_[row])) continue;
+      note(difference("in batches of " + std::to_string(width), row, (*answers)[row], alone_[row]));
+      return false;
+    }
+    return true;
+  }
+
+  step_engine& engine_;
+  material material_;
+  std::vector<row_answer> alone_;
+  std::shared_ptr<const snapshot> prefix_;
+  parity_verdict verdict_;
+};
+
+}  // namespace
+
+result<parity_verdict> check_parity(step_engine& engine) {
+  const std::size_t rows = std::min(engine.about().max_rows, widths.back());
+  auto made = make_material(engine, rows);
+  if (!made) return std::move(made).error();
+  return check(engine, *std::move(made)).run();
+}
+
+}  // namespace evalcore::engine

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstdint>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/engine/step_engine.hpp>
+
+namespace evalcore::engine {
+
+/// Whether a row keeps to what step_engine.hpp says of its fields, for an engine of such traits and so many
+/// tokens in its vocabulary. Errors: invalid_argument, context_overflow, unsupported.
+[[nodiscard]] result<void> check_row(const row_request& request, const traits& engine,
+                                     std::int32_t vocabulary);
+
+}  // namespace evalcore::engine
