@@ -1,0 +1,45 @@
+#include <doctest/doctest.h>
+
+#include <evalcore/prefix/cut_points.hpp>
+
+using namespace evalcore;
+using prefix::sequence;
+
+namespace {
+
+/// Each unit so many times.
+sequence prompt(std::vector<std::pair<prefix::unit, std::size_t>> parts) {
+  sequence all;
+  for (const auto& [unit, times] : parts) all.insert(all.end(), times, unit);
+  return all;
+}
+
+std::vector<std::uint32_t> cuts(const std::vector<sequence>& prompts, std::uint32_t item) {
+  const auto plan = prefix::make_plan(prompts, true, {});
+  return prefix::cut_points(plan).of(item);
+}
+
+}  // namespace
+
+TEST_CASE("a prompt is kept where each of those that follow it parts from it") {
+  // A system turn of 100, two tool lists of 50 and 70 below it, and questions.
+  const std::vector<sequence> prompts{
+      prompt({{1, 100}, {2, 50}, {10, 5}}),
+      prompt({{1, 100}, {2, 50}, {11, 5}}),
+      prompt({{1, 100}, {3, 70}, {12, 5}}),
+      prompt({{1, 100}, {3, 70}, {13, 5}}),
+  };
+  CHECK(cuts(prompts, 0) == std::vector<std::uint32_t>{100, 150});
+  CHECK(cuts(prompts, 1) == std::vector<std::uint32_t>{100});
+  CHECK(cuts(prompts, 2) == std::vector<std::uint32_t>{170});
+  CHECK(cuts(prompts, 3).empty());
+}
+
+TEST_CASE("what is not worth a group of its own is not kept") {
+  CHECK(cuts({prompt({{1, 15}, {2, 9}}), prompt({{1, 15}, {3, 9}})}, 0).empty());
+  CHECK(cuts({prompt({{1, 16}, {2, 9}}), prompt({{1, 16}, {3, 9}})}, 0) == std::vector<std::uint32_t>{16});
+}
+
+TEST_CASE("a prompt that comes again is kept whole") {
+  CHECK(cuts({prompt({{1, 40}}), prompt({{1, 40}})}, 0) == std::vector<std::uint32_t>{40});
+}
