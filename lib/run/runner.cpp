@@ -15,6 +15,7 @@
 #include "run/flights.hpp"
 #include "run/limit_text.hpp"
 #include "run/outgoing.hpp"
+#include "run/processor_time.hpp"
 #include "run/run_state.hpp"
 #include "run/setup.hpp"
 #include "run/work_left.hpp"
@@ -169,6 +170,7 @@ class runner {
     const lent_pool lent(watch_, requests);
     flights flying(run_, *out_);
     started_ = steady_clock::now();
+    const double processor_at_start = processor_seconds();
     auto synced = started_;
     auto kept_limits = started_;
     requests.start();
@@ -178,6 +180,7 @@ class runner {
       if (event) {
         if (event->what == pool::event::kind::drained) {
           told_.wall_s = seconds(now - started_);
+          told_.processor_s = processor_seconds() - processor_at_start;
           told_.endpoints = requests.figures();
           if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
           tell(now);

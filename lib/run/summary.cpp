@@ -214,6 +214,7 @@ std::string to_json(const summary& of) {
       {"score_bounds", json::array{optional_number(of.score()), optional_number(of.score_upper_bound())}},
       {"metrics", metrics},
       {"wall_s", of.wall_s},
+      {"processor_s", optional_number(of.processor_s)},
       {"items_per_s", of.wall_s > 0 && done > 0 ? json::value(done / of.wall_s) : json::value()},
       {"mean_ttft_s", optional_number(of.mean_ttft_s)},
       {"prompt_tokens", optional_number(of.prompt_tokens)},

@@ -72,6 +72,8 @@ struct summary {
   std::vector<metric_summary> metrics;
 
   double wall_s = 0;  ///< From the first dispatch to the last end.
+  /// Processor time of this process in between, user and system; absent: of several processes.
+  std::optional<double> processor_s;
   std::optional<double> mean_ttft_s;
   std::optional<std::uint64_t> prompt_tokens;
   std::optional<std::uint64_t> cached_tokens;
