@@ -13,4 +13,4 @@ if(EVALCORE_SANITIZE)
 endif()
 add_executable(bench_faults EXCLUDE_FROM_ALL faults.cpp faults/long_outage.cpp)
 target_link_libraries(bench_faults PRIVATE evalcore_warnings fault_cases evalcore_base evalcore_chat evalcore_wire
-  evalcore_net evalcore_net_heavy evalcore_backend evalcore_pool)
+  evalcore_net evalcore_net_heavy evalcore_engine evalcore_backend evalcore_pool)

@@ -9,6 +9,7 @@
 
 #include <evalcore/backend/credentials.hpp>
 #include <evalcore/backend/http_backend.hpp>
+#include <evalcore/engine/llama.hpp>
 #include <evalcore/net/tls_options.hpp>
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/prepare.hpp>
@@ -34,6 +35,8 @@ struct backend_arguments {
   std::uint32_t threads = 1;
   bool share_prefix = true;
   std::vector<std::string> server_arguments;
+  engine::evaluation evaluation = engine::evaluation::parity;
+  double cache_memory_max_gb = 0;  ///< 0: none was named.
   std::string script;
   bool stream = true;
   std::chrono::seconds ready_timeout{120};

@@ -112,23 +112,41 @@ void refuse_foreign(const CLI::Option_group& group, const std::string& selector)
 }  // namespace
 
 void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
-  app.add_option("-b,--backend", into.selector, "Who answers; `evalcore backends` lists the choices");
-  app.add_option("-m,--model", into.model,
-                 "llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
-                 "folder; URLs: the model's id [the only one that the server lists]");
+  app.add_option("-b,--backend", into.selector,
+                 "Who answers; `evalcore backends` lists the choices [embedded, with --model]");
+  app.add_option(
+      "-m,--model", into.model,
+      "embedded, llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
+      "folder; URLs: the model's id [the only one that the server lists]");
   auto* url = add_url_options(app, into);
+  auto* local = app.add_option_group("embedded, servers that evalcore starts");
+  local->add_option("--slots", into.slots, "Requests that are computed side by side; embedded: at most 64")
+      ->check(whole_number(1, 256))
+      ->capture_default_str();
+  local->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
+      ->check(whole_number(16, 10'000'000))
+      ->capture_default_str();
+  local->add_option("--threads", into.threads, "Compute threads")
+      ->check(whole_number(1, 1024))
+      ->capture_default_str();
+  auto* embedded = app.add_option_group("embedded");
+  embedded
+      ->add_option_function<std::string>(
+          "--evaluation",
+          [&into](const std::string& which) {
+            into.evaluation = which == "fast" ? engine::evaluation::fast : engine::evaluation::parity;
+          },
+          "parity: an answer depends on nothing but its request; fast: rounding errors of what runs beside "
+          "it "
+          "may change a token [parity]")
+      ->check(one_of({"parity", "fast"}));
+  embedded
+      ->add_option("--cache-memory-max-gb", into.cache_memory_max_gb,
+                   "Memory for kept prefixes, in GiB [8, or a quarter of the memory where that is less]")
+      ->check(real_number(0.001, 1e6));
   auto* server = app.add_option_group("servers that evalcore starts");
   server->add_option("--server-program", into.program, "The program to start [the usual one, on PATH]");
   server->add_option("--port", into.port, "Its port [a free one]")->check(whole_number(1, 65'535));
-  server->add_option("--slots", into.slots, "Requests that it computes side by side")
-      ->check(whole_number(1, 256))
-      ->capture_default_str();
-  server->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
-      ->check(whole_number(16, 10'000'000))
-      ->capture_default_str();
-  server->add_option("--threads", into.threads, "Compute threads")
-      ->check(whole_number(1, 1024))
-      ->capture_default_str();
   server->add_flag_callback(
       "--no-share-prefix", [&into] { into.share_prefix = false; },
       "Do not copy a computed prefix between slots");
@@ -150,11 +168,15 @@ void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
       ->capture_default_str();
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
   for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
-  app.final_callback([&into, url, server, scripted] {
+  app.final_callback([&into, url, local, embedded, server, scripted] {
+    if (into.selector.empty() && into.base_urls.empty() && !into.model.empty()) into.selector = "embedded";
     const bool at_url = into.selector.empty() || into.selector.ends_with("-url");
     const bool script = into.selector == "scripted";
+    const bool in_process = into.selector == "embedded";
     if (!at_url) refuse_foreign(*url, into.selector);
-    if (at_url || script) refuse_foreign(*server, into.selector);
+    if (at_url || script) refuse_foreign(*local, into.selector);
+    if (!in_process) refuse_foreign(*embedded, into.selector);
+    if (at_url || script || in_process) refuse_foreign(*server, into.selector);
     if (!script) refuse_foreign(*scripted, into.selector);
   });
   app.add_flag("-q,--quiet", quiet, "No progress on standard error");

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include <evalcore/backend/embedded.hpp>
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/backend/managed_server.hpp>
 #include <evalcore/backend/probe.hpp>
@@ -14,6 +15,7 @@ namespace evalcore::cli {
 namespace {
 
 constexpr std::array all_selectors{
+    selector{"embedded", "a GGUF model in this process; the default", "--model FILE.gguf"},
     selector{"llama-server", "llama.cpp's server, started and stopped by evalcore",
              "--model FILE.gguf, and llama-server on PATH or --server-program PATH"},
     selector{"posttrainllm", "posttrainllm serve, started and stopped by evalcore",
@@ -93,6 +95,22 @@ result<opened> open_server(net::loop& owner, const wire::dialect& ways, const ba
   return backend::start_managed_server(owner, how, stop);
 }
 
+result<opened> open_in_process(net::loop& owner, const backend_arguments& arguments,
+                               const std::stop_token& stop) {
+  if (arguments.model.empty()) return usage("embedded needs --model, the path of a GGUF file");
+  backend::embedded_options how;
+  how.model.model_path = arguments.model;
+  how.model.mode = arguments.evaluation;
+  how.model.context_tokens = static_cast<std::uint32_t>(arguments.context_per_slot);
+  how.model.threads = arguments.threads;
+  how.schedule.max_batch_size = arguments.slots;
+  if (arguments.cache_memory_max_gb > 0) {
+    constexpr double gib = 1024.0 * 1024.0 * 1024.0;
+    how.prefixes.max_bytes = static_cast<std::uint64_t>(arguments.cache_memory_max_gb * gib);
+  }
+  return backend::open_embedded(owner, how, stop);
+}
+
 bool is_url(const backend_arguments& arguments) {
   const bool bare = arguments.selector.empty() && !arguments.base_urls.empty();
   return bare || arguments.selector == "openai-url" || arguments.selector == "anthropic-url";
@@ -137,6 +155,7 @@ result<opened> open_backend(net::loop& owner, const backend_arguments& arguments
     if (arguments.base_urls.empty()) return usage(arguments.selector + " needs --base-url http://HOST:PORT");
     return open_url(owner, arguments, arguments.base_urls.front(), again, stop);
   }
+  if (arguments.selector == "embedded") return open_in_process(owner, arguments, stop);
   if (arguments.selector == "scripted") {
     if (arguments.script.empty()) return usage("scripted needs --script FILE.jsonl");
     return backend::open_scripted(owner, arguments.script);

@@ -75,9 +75,9 @@ error no_answers(const backend::probe_report& of) {
 
 result<int> run_command(const run_arguments& arguments, const std::stop_token& stop) {
   if (arguments.backend.selector.empty()) {
-    return fail(
-        errc::invalid_argument, stage::config,
-        "name a backend with --backend: " + selector_names() + " (`evalcore backends` says what each needs)");
+    return fail(errc::invalid_argument, stage::config,
+                "name a model with --model FILE.gguf, or a backend with --backend: " + selector_names() +
+                    " (`evalcore backends` says what each needs)");
   }
   const auto prices = open_prices(arguments.suite.price);
   if (!prices) return prices.error();

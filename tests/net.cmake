@@ -15,7 +15,7 @@ evalcore_test(net_names LABEL loopback
 # What hostile servers answer, up to the backend's reply: most of it is JSON, not HTTP.
 evalcore_test(hostile LABEL loopback
   SOURCES loopback/test_hostile.cpp loopback/hostile_answers.cpp loopback/fault_server.cpp
-  LAYERS base chat wire net backend LINK ZLIB::ZLIB Threads::Threads)
+  LAYERS base chat wire net engine backend LINK ZLIB::ZLIB Threads::Threads)
 
 # What the tests of TLS in Python drive.
 add_executable(fetch tools/fetch.cpp)

@@ -1,7 +1,7 @@
 evalcore_test(pool
   SOURCES unit/test_pool_machine.cpp unit/test_pool_retry.cpp unit/test_pool_endpoints.cpp unit/test_pool.cpp
     unit/test_patience.cpp
-  LAYERS base chat wire net backend pool
+  LAYERS base chat wire net engine backend pool
   LINK Threads::Threads
   LABEL threads)
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <evalcore/pool/source.hpp>
+#include <evalcore/prefix/cut_points.hpp>
 #include <evalcore/prefix/dispatch.hpp>
 #include <evalcore/prefix/plan.hpp>
 #include <evalcore/run/prepare.hpp>
@@ -28,10 +29,14 @@ struct dispatched {
 /// Hands the planner's choices to the pool: an item's body is read again when it goes out.
 class planned_source final : public pool::source {
  public:
-  /// `from`, `pending` and `how` must outlive it.
+  /// `from`, `pending` and `how` must outlive it. `keeps_where_told`: the backend wants to hear where prompts
+  /// part.
   planned_source(const suite& from, const std::vector<std::uint32_t>& pending, const request_options& how,
-                 prefix::plan order, prefix::cache_model cache, std::optional<std::uint64_t> context)
-      : from_(from), pending_(pending), how_(how), context_(context), dispatch_(std::move(order), cache) {}
+                 prefix::plan order, prefix::cache_model cache, std::optional<std::uint64_t> context,
+                 bool keeps_where_told)
+      : from_(from), pending_(pending), how_(how), context_(context), dispatch_(std::move(order), cache) {
+    if (keeps_where_told) cuts_.emplace(dispatch_.order());
+  }
 
   pool::pull next() override {
     auto action = dispatch_.next(std::chrono::steady_clock::now());
@@ -96,6 +101,7 @@ class planned_source final : public pool::source {
     const std::uint64_t group = std::uint64_t{dispatch_.order().group_of[one.item]} + 1;
     pool::work work{one.item, *std::move(request), group, prompt_tokens(one.item)};
     work.request.hints.slot = one.slot;
+    if (cuts_ && exact()) work.request.hints.shared_tokens = cuts_->of(one.item);
     const std::lock_guard lock(mutex_);
     sent_.insert_or_assign(one.item, dispatched{one.slot, exact() ? one.predicted_cached : std::nullopt});
     return work;
@@ -106,6 +112,7 @@ class planned_source final : public pool::source {
   const request_options& how_;
   std::optional<std::uint64_t> context_;  ///< Tokens, of one request.
   prefix::dispatcher dispatch_;
+  std::optional<prefix::cut_points> cuts_;
   std::optional<error> failure_;
   std::atomic<prefix::planning> state_ = prefix::planning::whole;
   std::mutex mutex_;

@@ -219,6 +219,11 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
   }
   if (tools.empty()) return tools_mode::native;
 
+  if (to.can().tools == backend::ability::no) {
+    note(
+        "the backend takes no tools: they go as text into the system turn, and calls are read from the text");
+    return tools_mode::text;
+  }
   const auto reaches =
       backend::ask_patiently(again, stop, [&] { return ask_for_tools(tools, owner, to, stop); });
   if (!reaches) {
@@ -293,8 +298,9 @@ prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_c
     cache.slots = std::min(*to.about().slots, concurrency);
     cache.can_share = can.share_prefix == backend::ability::yes;
   }
-  if (const auto* ways = wire::find_dialect(to.about().dialect)) {
-    const auto& facts = ways->cache;
+  const auto* ways = wire::find_dialect(to.about().dialect);
+  if (to.about().cache || ways != nullptr) {
+    const auto& facts = to.about().cache ? *to.about().cache : ways->cache;
     cache.shares_in_flight = facts.shares_in_flight;
     cache.page = facts.page;
     cache.least = facts.least;

@@ -94,6 +94,7 @@ class runner {
     told_.suite_hash = run_.from.hash();
     told_.task = how_.task.empty() ? run_.from.task() : how_.task;
     told_.backend = backend_.about();
+    for (const auto& note : told_.backend.notes) watch_.note(note);
     told_.probe = how_.probe ? *how_.probe : backend::facts_of(backend_);
     told_.order = how_.suite_order ? "suite" : "prefix";
     if (how_.price) told_.cost = cost_summary{*how_.price, {}, {}, how_.max_cost};

@@ -15,6 +15,7 @@
 #include <evalcore/chat/loglikelihood.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
+#include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::backend {
 
@@ -30,6 +31,8 @@ struct info {
   std::optional<std::uint32_t> slots;             ///< Requests that it computes side by side.
   std::optional<std::uint64_t> context_per_slot;  ///< Tokens, prompt and answer together.
   std::string address;  ///< Where it is, for people; empty: nowhere. Never part of the identity.
+  std::optional<wire::cache_ways> cache;  ///< Where the backend itself knows; else its dialect does.
+  std::vector<std::string> notes;         ///< What whoever runs it should hear. Never part of the identity.
 };
 
 /// What is left of one of a server's own limits.

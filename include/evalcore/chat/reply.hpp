@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evalcore/base/clock.hpp>
+#include <evalcore/base/json.hpp>
 #include <evalcore/chat/request.hpp>
 
 namespace evalcore::chat {
@@ -70,6 +71,8 @@ struct reply {
   /// Fields of the request that the backend cannot honour, by their names in OpenAI's API.
   std::vector<std::string> dropped;
   json_damage damage;
+  json::object
+      metadata;  ///< How an engine in this process ran it; empty elsewhere. Not kept in a run's store.
 };
 
 }  // namespace evalcore::chat

@@ -107,6 +107,9 @@ struct cache_hints {
   std::string prompt_cache_key;       ///< Requests of one key share a prefix; empty: none.
   std::string cache_salt;             ///< Only requests of the same salt share a cache; empty: none.
   cache_breakpoints breakpoints;      ///< Anthropic's cache_control.
+  /// Numbers of tokens of the prompt after which requests to come go on differently, rising: the embedded
+  /// engine keeps what it has computed there. Absent: not known.
+  std::optional<std::vector<std::uint32_t>> shared_tokens;
 };
 
 /// A chat request in evalcore's one internal form; wire/ turns it into a backend's bytes.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+#include <evalcore/backend/backend.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/engine/llama.hpp>
+#include <evalcore/engine/options.hpp>
+#include <evalcore/engine/prefix_cache.hpp>
+#include <evalcore/engine/runtime.hpp>
+#include <evalcore/net/loop.hpp>
+
+namespace evalcore::backend {
+
+struct embedded_options {
+  engine::llama_options model;  ///< `max_rows` is schedule.max_batch_size.
+  engine::options schedule;
+  engine::prefix_cache_options prefixes;
+  /// Compare bits on the loaded model before anything is scored, where `model.mode` is parity.
+  bool check_parity = true;
+};
+
+/// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
+/// share a batch, and decides whether prefixes are kept; identity says what it found.
+///
+/// Its hints: `shared_tokens` says where prefixes are kept, `prompt_cache_key` and `cache_salt` who shares
+/// them, and `use_cache` off leaves the cache alone. Text that only looks like reasoning in `<think>` is
+/// split off as on a server. Tokens in `logprobs` are spelled token_id:N.
+///
+/// Errors: those of engine::open_llama() and engine::check(options); cancelled (`stop`, once the model is
+/// loaded). Threads: call from any but the loop, it blocks while the model is loaded; destroy on any, before
+/// the loop.
+[[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
+                                                             const std::stop_token& stop = {});
+
+/// The same on any engine.
+[[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, engine::runtime::loader load,
+                                                             const engine::options& schedule,
+                                                             const engine::prefix_cache_options& prefixes);
+
+}  // namespace evalcore::backend

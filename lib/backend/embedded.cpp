@@ -1,0 +1,310 @@
+#include <evalcore/backend/embedded.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <evalcore/engine/parity.hpp>
+#include <evalcore/engine/refusal.hpp>
+
+#include "backend/embedded_reply.hpp"
+#include "backend/embedded_request.hpp"
+#include "backend/embedded_scores.hpp"
+
+namespace evalcore::backend {
+namespace {
+
+using engine::runtime;
+
+/// A prefix of fewer tokens is not kept.
+constexpr std::uint32_t least_prefix = 16;
+
+error closed() { return fail(errc::closed, stage::body, "the backend was closed"); }
+
+class embedded final : public backend {
+ public:
+  embedded(net::loop& owner, std::unique_ptr<runtime> runs, info about)
+      : loop_(owner), runtime_(std::move(runs)), info_(std::move(about)) {}
+
+  ~embedded() override {
+    loop_.run_and_wait([this] {
+      *self_ = nullptr;
+      for (auto& [id, one] : std::exchange(open_, {})) one.end(closed());
+      for (auto& one : std::exchange(to_score_, {})) fail_all(*one, closed());
+    });
+    runtime_.reset();
+  }
+
+  [[nodiscard]] const info& about() const override { return info_; }
+  [[nodiscard]] capabilities can() const override {
+    return {.tokenize = ability::yes,
+            .slot_pinning = ability::no,
+            .share_prefix = ability::no,
+            .tools = ability::no,
+            .cached_tokens = runtime_->about().snapshots ? ability::yes : ability::no,
+            .prompt_logprobs = runtime_->about().scoring ? ability::yes : ability::no};
+  }
+  [[nodiscard]] result<void> check(const chat::request& request) const override {
+    return check_for_engine(request);
+  }
+
+  ticket start(const chat::request& request, std::shared_ptr<sink> to) override {
+    const auto began = std::chrono::steady_clock::now();
+    auto reply = std::make_shared<embedded_reply>();
+    exchange one;
+    one.read = [this, to, reply](const engine::record& news) {
+      const auto* piece = std::get_if<engine::piece>(&news);
+      if (piece == nullptr) return;
+      const bool first = !reply->begun();
+      const auto text = reply->add(*piece);
+      if (first) to->on_first_token(std::chrono::steady_clock::now());
+      if (!text.empty()) to->on_text(text);
+    };
+    one.end = [this, to, reply, began](const result<engine::answer>& outcome) {
+      if (!outcome) return to->on_end(outcome.error());
+      to->on_end(reply->finish(*outcome, info_.model, std::chrono::steady_clock::now() - began));
+    };
+    const auto which = next_++;
+    auto fit = check_for_engine(request);
+    auto opened = fit ? runtime_->submit(for_engine(request), waking(which))
+                      : result<std::unique_ptr<engine::stream>>(std::move(fit).error());
+    follow(which, std::move(one), std::move(opened));
+    return which;
+  }
+
+  void cancel(ticket which) override {
+    const auto found = open_.find(which);
+    if (found != open_.end() && found->second.from) found->second.from->cancel();
+  }
+
+  void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
+    on_engine<std::vector<token>>(
+        [request](engine::step_engine& model) -> result<std::vector<token>> {
+          auto prompt = model.render(request);
+          if (!prompt) return std::move(prompt).error();
+          return model.tokenize(prompt->text, true);
+        },
+        std::move(done));
+  }
+
+  void loglikelihood(const chat::loglikelihood_request& request,
+                     std::function<void(result<chat::loglikelihood>)> done) override {
+    if (!runtime_->about().scoring) {
+      return done(fail(errc::unsupported, stage::send, "the engine does not score continuations"));
+    }
+    const auto same = std::ranges::find_if(to_score_, [&](const auto& one) { return one->takes(request); });
+    if (same != to_score_.end()) return (*same)->add(request.continuation, std::move(done));
+    if (to_score_.empty()) after_this(&embedded::score_collected);
+    to_score_.push_back(std::make_shared<scoring>(request));
+    to_score_.back()->add(request.continuation, std::move(done));
+  }
+
+  void check_prompt_logprobs(std::function<void(result<void>)> done) override {
+    if (!runtime_->about().scoring) {
+      return done(fail(errc::unsupported, stage::send, "the engine does not score continuations"));
+    }
+    loop_.post([done = std::move(done)] { done({}); });
+  }
+
+  void list_models(std::function<void(result<std::vector<listed_model>>)> done) override {
+    std::vector<listed_model> all{{.id = info_.model, .context = info_.context_per_slot}};
+    loop_.post([done = std::move(done), all = std::move(all)]() mutable { done(std::move(all)); });
+  }
+
+ private:
+  /// One request: what to do with each of its records and with its end.
+  struct exchange {
+    std::unique_ptr<engine::stream> from;  ///< Null: it was refused, and its end is on its way.
+    std::function<void(const engine::record&)> read;
+    std::function<void(const result<engine::answer>&)> end;
+  };
+
+  /// Runs on the loop after what runs there now, if the backend is still there.
+  void after_this(void (embedded::*what)()) {
+    loop_.post([self = self_, what] {
+      if (*self != nullptr) ((*self)->*what)();
+    });
+  }
+
+  /// One drain() is on its way to the loop at a time.
+  engine::submission waking(ticket which) {
+    engine::submission how;
+    how.wake = [self = self_, which, &loop = loop_, posted = std::make_shared<std::atomic<bool>>(false)] {
+      if (posted->exchange(true)) return;
+      loop.post([self, which, posted] {
+        posted->store(false);
+        if (*self != nullptr) (*self)->drain(which);
+      });
+    };
+    return how;
+  }
+
+  void follow(ticket which, exchange one, result<std::unique_ptr<engine::stream>> opened) {
+    if (opened) {
+      one.from = *std::move(opened);
+    } else {
+      loop_.post([self = self_, which, why = std::move(opened).error()] {
+        if (*self != nullptr) (*self)->finish(which, why);
+      });
+    }
+    open_.emplace(which, std::move(one));
+    // What came before it could be found is read now; a refusal has its own way.
+    loop_.post([self = self_, which] {
+      if (*self != nullptr) (*self)->drain(which);
+    });
+  }
+
+  void drain(ticket which) {
+    engine::stream::reading news;
+    for (;;) {
+      const auto found = open_.find(which);
+      if (found == open_.end() || !found->second.from || !found->second.from->read(news)) return;
+      const auto read = found->second.read;
+      for (const auto& one : news.records) {
+        if (read) read(one);
+      }
+      if (news.end) return finish(which, *news.end);
+    }
+  }
+
+  void finish(ticket which, const result<engine::answer>& outcome) {
+    if (auto gone = open_.extract(which)) gone.mapped().end(outcome);
+  }
+
+  /// Runs `what` between requests and answers on the loop.
+  template <class T, class Work>
+  void on_engine(Work what, std::function<void(result<T>)> done) {
+    const auto answer = [&loop = loop_, self = self_, done = std::move(done)](result<T> outcome) {
+      loop.post([self, done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
+    };
+    const auto posted = runtime_->post([what = std::move(what), answer](engine::step_engine* model) {
+      answer(model == nullptr ? result<T>(closed()) : what(*model));
+    });
+    if (!posted) answer(posted.error());
+  }
+
+  void score_collected() {
+    for (const auto& one : std::exchange(to_score_, {})) {
+      using cut = std::shared_ptr<std::vector<branches>>;
+      on_engine<cut>(
+          [one](engine::step_engine& model) -> result<cut> {
+            return std::make_shared<std::vector<branches>>(one->take(model));
+          },
+          [self = self_, one](result<cut> made) {
+            if (!made) return fail_all(*one, made.error());
+            for (auto& family : **made) {
+              if (*self == nullptr) {
+                family.answer(closed());
+              } else {
+                (*self)->score(std::move(family), one->hints());
+              }
+            }
+          });
+    }
+  }
+
+  void score(branches family, const chat::cache_hints& hints) {
+    if (family.failure) return family.answer(*family.failure);
+    engine::request asked;
+    asked.prompt = std::move(family.context);
+    asked.continuations = std::move(family.continuations);
+    asked.share = sharing_of(hints);
+    exchange one;
+    one.end = [waiting = std::make_shared<branches>(std::move(family))](
+                  const result<engine::answer>& outcome) { waiting->answer(outcome); };
+    const auto which = next_++;
+    auto opened = runtime_->submit(std::move(asked), waking(which));
+    follow(which, std::move(one), std::move(opened));
+  }
+
+  static void fail_all(scoring& collected, const error& why) {
+    for (auto& then : collected.give_up()) then(why);
+  }
+
+  net::loop& loop_;
+  /// Null once it is gone; looked at on the loop only.
+  std::shared_ptr<embedded*> self_ = std::make_shared<embedded*>(this);
+  std::unique_ptr<runtime> runtime_;
+  info info_;
+  std::unordered_map<ticket, exchange> open_;
+  ticket next_ = 1;
+  std::vector<std::shared_ptr<scoring>> to_score_;  ///< Since this turn of the loop began.
+};
+
+info describe(const engine::traits& model, const engine::options& schedule) {
+  info about;
+  about.selector = "embedded";
+  about.model = model.model;
+  about.identity = model.identity;
+  about.identity["selector"] = about.selector;
+  about.identity["model"] = about.model;
+  about.slots = std::min(schedule.max_batch_size, model.max_rows);
+  about.context_per_slot = model.context_tokens;
+  if (model.snapshots) {
+    about.cache =
+        wire::cache_ways{.shares_in_flight = true, .page = model.prefix_grid, .least = least_prefix};
+  }
+  return about;
+}
+
+std::string note_of(const engine::parity_verdict& verdict, std::uint32_t wanted) {
+  std::string note;
+  if (verdict.width < wanted) {
+    note = verdict.width <= 1 ? "rows are computed one by one"
+                              : "at most " + std::to_string(verdict.width) + " rows share a batch";
+  }
+  if (!verdict.restores) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
+  if (!note.empty()) note += ", so that an answer does not depend on the others: " + verdict.why;
+  return note;
+}
+
+}  // namespace
+
+result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
+                                               const engine::options& schedule,
+                                               const engine::prefix_cache_options& prefixes) {
+  auto runs = runtime::start(std::move(load), schedule, prefixes);
+  if (!runs) return std::move(runs).error();
+  auto about = describe((*runs)->about(), schedule);
+  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
+}
+
+result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
+                                               const std::stop_token& stop) {
+  auto model = how.model;
+  model.max_rows = how.schedule.max_batch_size;
+  std::optional<engine::parity_verdict> verdict;
+  // start() waits for it, so that what it writes is read after it.
+  const auto load = [&]() -> result<engine::loaded_engine> {
+    engine::loaded_engine made;
+    auto opened = engine::open_llama(model);
+    if (!opened) return std::move(opened).error();
+    made.engine = *std::move(opened);
+    if (stop.stop_requested())
+      return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
+    if (model.mode != engine::evaluation::parity || !how.check_parity) return made;
+    auto found = engine::check_parity(*made.engine);
+    if (!found) return std::move(found).error();
+    verdict = *found;
+    made.safe_width = found->width;
+    made.keep_prefixes = found->restores;
+    return made;
+  };
+  auto schedule = how.schedule;
+  // The loop may be kept by a slow disk; what an answer can have is little memory.
+  schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
+  auto runs = runtime::start(load, schedule, how.prefixes);
+  if (!runs) return std::move(runs).error();
+  auto about = describe((*runs)->about(), how.schedule);
+  if (verdict) {
+    if (auto note = note_of(*verdict, how.schedule.max_batch_size); !note.empty())
+      about.notes.push_back(std::move(note));
+    if (!verdict->restores) about.cache.reset();
+  }
+  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
+}
+
+}  // namespace evalcore::backend

@@ -1,0 +1,89 @@
+"""The model in the command's own process, which is the default backend."""
+
+import json
+
+import pytest
+
+from conftest import MODEL, rows, stored_replies, summary
+
+SYSTEM = "You answer briefly. " * 12
+SLOTS = ["--context-per-slot", "1024"]
+
+
+@pytest.fixture
+def suite(write_suite):
+    """Two system turns over a common beginning, and questions below them."""
+    return write_suite("suite.jsonl", [
+        {"id": f"{kind}{number}",
+         "messages": [{"role": "system", "content": SYSTEM + kind}, {"role": "user", "content": f"number {number}"}],
+         "target": "x", "params": {"temperature": 0, "max_tokens": 12}}
+        for number in range(6) for kind in ("in prose. " * 10, "in verse. " * 10)])
+
+
+def texts(folder):
+    return {item: reply["text"] for item, reply in stored_replies(folder).items()}
+
+
+def test_answers_are_the_same_alone_and_together_cold_and_warm(evalcore, suite, tmp_path):
+    alone = evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 1, "--order", "suite", "--no-prompt-cache",
+                     "--out", "alone")
+    assert alone.returncode == 0, alone.stderr
+    together = evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--out", "together")
+    assert together.returncode == 0, together.stderr
+    assert texts(tmp_path / "alone") == texts(tmp_path / "together")
+    assert summary(tmp_path / "alone")["cached_tokens"] == 0
+    assert summary(tmp_path / "together")["backend"]["selector"] == "embedded"
+
+
+def test_each_prefix_is_computed_once_on_the_grid(evalcore, suite, tmp_path):
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    whole = summary(tmp_path / "out")
+    assert whole["prefix"]["unit"] == "tokens"
+    assert whole["cached_tokens"] == whole["prefix"]["predicted_cached_tokens"] > 0
+    assert whole["cached_tokens"] % 64 == 0
+    planned = json.loads(evalcore("plan", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--json").stdout)
+    assert planned["predicted_cached_tokens"] == whole["cached_tokens"]
+
+
+def test_fast_shares_all_that_is_common(evalcore, suite, tmp_path):
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--evaluation", "fast", "--out", "out")
+    assert done.returncode == 0, done.stderr
+    whole = summary(tmp_path / "out")
+    assert whole["cached_tokens"] == whole["prefix"]["predicted_cached_tokens"] > 0
+    assert whole["backend"]["identity"]["evaluation"] == "fast"
+
+
+def test_a_run_goes_on_where_it_was_and_never_mixes_evaluations(evalcore, suite, tmp_path):
+    common = ["run", suite, "--model", MODEL, *SLOTS, "--out", "out"]
+    assert evalcore(*common, "--limit", 4).returncode == 0
+    assert evalcore(*common).returncode == 0
+    assert summary(tmp_path / "out")["reused"] == 4
+    before = rows(tmp_path / "out")
+    assert evalcore(*common).returncode == 0
+    assert rows(tmp_path / "out") == before
+    assert evalcore(*common, "--evaluation", "fast").returncode == 0
+    assert summary(tmp_path / "out")["reused"] == 0
+
+
+def test_tools_go_as_text_and_the_run_says_so(evalcore, write_suite, tmp_path):
+    suite = write_suite("tools.jsonl", [
+        {"id": "t", "messages": [{"role": "user", "content": "hi"}], "target": "x", "params": {"max_tokens": 4},
+         "tools": [{"type": "function", "function": {"name": "now", "parameters": {"type": "object", "properties": {}}}}]}])
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert "takes no tools" in done.stderr
+    assert summary(tmp_path / "out")["tools"] == "text"
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["--backend", "embedded"], "embedded needs --model"),
+    (["--model", "missing.gguf"], "missing.gguf"),
+    (["--model", MODEL, "--port", "99"], "--port"),
+    (["--backend", "llama-server", "--model", MODEL, "--evaluation", "fast"], "--evaluation"),
+])
+def test_what_is_wrong_is_named(evalcore, suite, arguments, words):
+    done = evalcore("run", suite, *arguments, "--out", "out")
+    assert done.returncode in (2, 3)
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,241 @@
+#include <doctest/doctest.h>
+
+#include <evalcore/backend/embedded.hpp>
+#include <evalcore/engine/simulated.hpp>
+
+#include "unit/backend_probe.hpp"
+
+using namespace evalcore;
+
+namespace {
+
+/// Goes on with the alphabet from "a" where the row does not end in a part of it, and ends after so many
+/// letters.
+engine::simulated_options spelling(std::size_t letters) {
+  engine::simulated_options how;
+  how.next = [letters](std::span<const engine::token> tokens) -> engine::token {
+    for (std::size_t length = letters; length > 0; --length) {
+      bool all = tokens.size() >= length;
+      for (std::size_t at = 0; all && at < length; ++at) {
+        all = tokens[tokens.size() - length + at] == static_cast<engine::token>('a' + at);
+      }
+      if (all)
+        return length == letters ? engine::simulated_engine::end_token
+                                 : static_cast<engine::token>('a' + length);
+    }
+    return 'a';
+  };
+  return how;
+}
+
+/// A backend on a simulated engine, whose counters stay readable.
+struct bench {
+  explicit bench(engine::simulated_options how = spelling(3), engine::options schedule = {}) {
+    schedule.batch_wait_ms = 0;
+    auto made = backend::open_embedded(loop,
+                                       [this, how]() -> result<engine::loaded_engine> {
+                                         auto simulated =
+                                             std::make_unique<engine::simulated_engine>(how, clock);
+                                         counted = &simulated->counted();
+                                         return engine::loaded_engine{.engine = std::move(simulated)};
+                                       },
+                                       schedule, {});
+    REQUIRE(made);
+    held = *std::move(made);
+  }
+  chat::reply answer(const chat::request& request) {
+    auto outcome = test::start(loop, *held, request).sink->wait();
+    REQUIRE(outcome);
+    return *std::move(outcome);
+  }
+
+  net::loop loop;
+  engine::virtual_clock clock;
+  const engine::simulated_engine::counters* counted = nullptr;
+  std::unique_ptr<backend::backend> held;
+};
+
+chat::request with_bound(std::uint32_t tokens) {
+  auto request = test::user_says("hi");
+  request.params.max_tokens = tokens;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("an engine's answer is a reply with its counts and how it was run") {
+  bench b;
+  const auto one = test::start(b.loop, *b.held, with_bound(10));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  CHECK(reply->text == "abc");
+  CHECK(one.sink->text == "abc");
+  CHECK(one.sink->first_tokens == 1);
+  CHECK(one.sink->ends == 1);
+  CHECK(reply->finish == chat::finish_reason::stop);
+  CHECK(reply->usage.completion_tokens == 3);
+  CHECK(reply->usage.prompt_tokens == b.counted->prompt_tokens);
+  CHECK(reply->timing.first_token);
+  REQUIRE(reply->metadata.size() > 0);
+  CHECK(reply->metadata.front().first == "execution");
+}
+
+TEST_CASE("an answer that its bound cuts says so") {
+  bench b;
+  const auto reply = b.answer(with_bound(2));
+  CHECK(reply.text == "ab");
+  CHECK(reply.finish == chat::finish_reason::length);
+}
+
+TEST_CASE("an answer ends before a stop string") {
+  bench b;
+  auto request = with_bound(10);
+  request.params.stop = {"bc"};
+  const auto reply = b.answer(request);
+  CHECK(reply.text == "a");
+  CHECK(reply.stop_string == "bc");
+}
+
+TEST_CASE("a character that the bound cuts is no part of the answer") {
+  engine::simulated_options how;
+  how.next = [](std::span<const engine::token> tokens) -> engine::token {
+    // U+20AC again and again: E2 82 AC.
+    switch (tokens.back()) {
+      case 0xE2:
+        return 0x82;
+      case 0x82:
+        return 0xAC;
+      default:
+        return 0xE2;
+    }
+  };
+  bench b(how);
+  const auto one = test::start(b.loop, *b.held, with_bound(5));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  CHECK(reply->text == "\u20AC");
+  CHECK(one.sink->text == "\u20AC");
+  CHECK_FALSE(reply->damage.invalid_utf8);
+}
+
+TEST_CASE("what the engine cannot honour is refused before it is sent, with the mend") {
+  bench b;
+  auto request = with_bound(10);
+  request.params.format = chat::response_format{};
+  CHECK(b.held->check(request).error().code == errc::unsupported);
+  const auto one = test::start(b.loop, *b.held, request);
+  const auto outcome = one.sink->wait();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::unsupported);
+  CHECK(outcome.error().message ==
+        "the embedded engine has no response_format; leave it out, or run the model behind a server");
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("a request that is cancelled ends as such, once") {
+  engine::simulated_options how;
+  how.next = [](std::span<const engine::token>) -> engine::token { return 'a'; };
+  bench b(how);
+  const auto one = test::start(b.loop, *b.held, with_bound(1'000'000));
+  b.loop.run_and_wait([&] { b.held->cancel(one.ticket); });
+  const auto outcome = one.sink->wait();
+  REQUIRE_FALSE(outcome);
+  // A reader that falls behind a simulated engine may lose the request first.
+  CHECK(outcome.error().code == errc::cancelled);
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("requests that are out when the backend goes end as closed") {
+  engine::simulated_options how;
+  how.next = [](std::span<const engine::token>) -> engine::token { return 'a'; };
+  how.about.max_rows = 1;
+  auto b = std::make_unique<bench>(how, engine::options{.max_batch_size = 1});
+  std::vector<test::started> all;
+  for (int i = 0; i < 4; ++i) all.push_back(test::start(b->loop, *b->held, with_bound(1'000'000)));
+  b->held.reset();
+  for (const auto& one : all) {
+    const auto outcome = one.sink->wait();
+    REQUIRE_FALSE(outcome);
+    CHECK((outcome.error().code == errc::closed || outcome.error().code == errc::cancelled));
+    CHECK(one.sink->ends == 1);
+  }
+}
+
+TEST_CASE("the tokens of a prompt are those that are computed for it") {
+  bench b;
+  const auto request = with_bound(1);
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
+  REQUIRE(tokens);
+  const auto reply = b.answer(request);
+  CHECK(tokens->size() == reply.usage.prompt_tokens);
+}
+
+TEST_CASE("what requests share is computed once where the hints say that it is kept") {
+  bench b;
+  const std::string system(200, 's');
+  std::uint64_t cached = 0;
+  std::uint64_t prompts = 0;
+  for (const char* question : {"one", "two", "three"}) {
+    auto request = with_bound(4);
+    request.messages.insert(request.messages.begin(), {.who = chat::role::system, .text = system});
+    request.messages.back().text = question;
+    request.hints.shared_tokens = std::vector<std::uint32_t>{200};
+    const auto reply = b.answer(request);
+    cached += reply.usage.cached_tokens.value_or(0);
+    prompts += reply.usage.prompt_tokens.value_or(0);
+  }
+  CHECK(cached == 2 * 200);
+  CHECK(b.counted->prompt_tokens == prompts - cached);
+
+  auto apart = with_bound(4);
+  apart.messages.insert(apart.messages.begin(), {.who = chat::role::system, .text = system});
+  apart.hints.use_cache = false;
+  CHECK(b.answer(apart).usage.cached_tokens == 0);
+}
+
+TEST_CASE("continuations of one context are scored as branches of it, computed once") {
+  bench b;
+  struct seen {
+    std::mutex guarded;
+    std::condition_variable changed;
+    std::vector<result<chat::loglikelihood>> all;
+  };
+  const auto answers = std::make_shared<seen>();
+  b.loop.run_and_wait([&] {
+    for (const char* choice : {" a", " bc", " a"}) {
+      b.held->loglikelihood({.model = {},
+                             .context = std::string("which one?"),
+                             .continuation = std::string(choice),
+                             .hints = {}},
+                            [answers](result<chat::loglikelihood> one) {
+                              const std::lock_guard lock(answers->guarded);
+                              answers->all.push_back(std::move(one));
+                              answers->changed.notify_all();
+                            });
+    }
+  });
+  std::unique_lock lock(answers->guarded);
+  REQUIRE(
+      answers->changed.wait_for(lock, std::chrono::seconds(60), [&] { return answers->all.size() == 3; }));
+  for (const auto& one : answers->all) REQUIRE(one);
+  CHECK(answers->all[0]->tokens == 2);
+  CHECK(answers->all[1]->tokens == 3);
+  CHECK(answers->all[0]->sum_logprob == answers->all[2]->sum_logprob);
+  CHECK(b.counted->opened == 1);
+}
+
+TEST_CASE("a continuation without a token before it, or of nothing, has no likelihood") {
+  bench b;
+  const auto score = [&](chat::prompt context, chat::prompt continuation) {
+    return test::ask<chat::loglikelihood>(b.loop, [&](auto done) {
+      b.held->loglikelihood(
+          {.model = {}, .context = std::move(context), .continuation = std::move(continuation), .hints = {}},
+          std::move(done));
+    });
+  };
+  CHECK(score(chat::token_ids{}, chat::token_ids{1}).error().code == errc::invalid_argument);
+  CHECK(score(std::string("a"), std::string()).error().code == errc::invalid_argument);
+  CHECK(score(std::string("a"), chat::token_ids{1}).error().code == errc::invalid_argument);
+  CHECK(score(chat::token_ids{7}, chat::token_ids{1}));
+}
