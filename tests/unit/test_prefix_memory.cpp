@@ -66,6 +66,7 @@ double bytes_a_request(std::uint32_t together, const prefix::cache_model& cache,
 
 // NOLINTBEGIN(misc-new-delete-overloads)
 void* operator new(std::size_t bytes) { return counted(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t& /*how*/) noexcept { return counted(bytes); }
 void operator delete(void* what) noexcept { give_back(what); }
 void operator delete(void* what, std::size_t /*bytes*/) noexcept { give_back(what); }
 // NOLINTEND(misc-new-delete-overloads)
