@@ -113,7 +113,7 @@ void refuse_foreign(const CLI::Option_group& group, const std::string& selector)
 
 void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
   app.add_option("-b,--backend", into.selector,
-                 "Who answers; `evalcore backends` lists the choices [embedded, with --model]");
+                 "Who answers; `evalcore backends` lists the choices [embedded, with --model FILE.gguf]");
   app.add_option(
       "-m,--model", into.model,
       "embedded, llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
@@ -169,7 +169,8 @@ void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
   for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
   app.final_callback([&into, url, local, embedded, server, scripted] {
-    if (into.selector.empty() && into.base_urls.empty() && !into.model.empty()) into.selector = "embedded";
+    if (into.selector.empty() && into.base_urls.empty() && into.model.ends_with(".gguf"))
+      into.selector = "embedded";
     const bool at_url = into.selector.empty() || into.selector.ends_with("-url");
     const bool script = into.selector == "scripted";
     const bool in_process = into.selector == "embedded";

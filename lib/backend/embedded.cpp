@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <new>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,6 +25,18 @@ using engine::runtime;
 constexpr std::uint32_t least_prefix = 16;
 
 error closed() { return fail(errc::closed, stage::body, "the backend was closed"); }
+
+/// Who waits for an answer gets one, whatever an engine throws.
+template <class T, class Work>
+result<T> guarded(const Work& what, engine::step_engine& model) {
+  try {
+    return what(model);
+  } catch (const std::bad_alloc&) {
+    return fail(errc::no_memory, stage::send, "no memory is left to read the prompt");
+  } catch (const std::exception& thrown) {
+    return fail(errc::internal, stage::send, std::string("the engine threw: ") + thrown.what());
+  }
+}
 
 class embedded final : public backend {
  public:
@@ -181,7 +195,7 @@ class embedded final : public backend {
       loop.post([self, done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
     };
     const auto posted = runtime_->post([what = std::move(what), answer](engine::step_engine* model) {
-      answer(model == nullptr ? result<T>(closed()) : what(*model));
+      answer(model == nullptr ? result<T>(closed()) : guarded<T>(what, *model));
     });
     if (!posted) answer(posted.error());
   }
@@ -241,9 +255,13 @@ info describe(const engine::traits& model, const engine::options& schedule) {
   about.identity = model.identity;
   about.identity["selector"] = about.selector;
   about.identity["model"] = about.model;
+  // An answer without a bound may fill it.
+  about.identity["context_tokens"] = std::to_string(model.context_tokens);
   about.slots = std::min(schedule.max_batch_size, model.max_rows);
   about.context_per_slot = model.context_tokens;
-  if (model.snapshots) {
+  if (!model.snapshots) {
+    about.cache = wire::cache_ways{.keeps = false};
+  } else {
     about.cache =
         wire::cache_ways{.shares_in_flight = true, .page = model.prefix_grid, .least = least_prefix};
   }
@@ -257,8 +275,9 @@ std::string note_of(const engine::parity_verdict& verdict, std::uint32_t wanted)
                               : "at most " + std::to_string(verdict.width) + " rows share a batch";
   }
   if (!verdict.restores) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
-  if (!note.empty()) note += ", so that an answer does not depend on the others: " + verdict.why;
-  return note;
+  if (note.empty()) return note;
+  return note + ", so that an answer does not depend on the others: " +
+         (verdict.why.empty() ? "wider batches are not tested" : verdict.why);
 }
 
 }  // namespace
@@ -268,7 +287,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader
                                                const engine::prefix_cache_options& prefixes) {
   auto runs = runtime::start(std::move(load), schedule, prefixes);
   if (!runs) return std::move(runs).error();
-  auto about = describe((*runs)->about(), schedule);
+  auto about = describe((*runs)->about(), (*runs)->how());
   return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
 }
 
@@ -298,11 +317,11 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
   schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
   auto runs = runtime::start(load, schedule, how.prefixes);
   if (!runs) return std::move(runs).error();
-  auto about = describe((*runs)->about(), how.schedule);
+  auto about = describe((*runs)->about(), (*runs)->how());
   if (verdict) {
     if (auto note = note_of(*verdict, how.schedule.max_batch_size); !note.empty())
       about.notes.push_back(std::move(note));
-    if (!verdict->restores) about.cache.reset();
+    if (!verdict->restores) about.cache = wire::cache_ways{.keeps = false};
   }
   return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
 }

@@ -55,11 +55,11 @@ result<scoring::parts> scoring::cut(const chat::prompt& continuation, engine::st
 
 std::vector<branches> scoring::take(engine::step_engine& engine) {
   std::vector<branches> all;
-  for (auto& one : std::exchange(waiting_, {})) {
+  for (const auto& one : waiting_) {
     auto made = cut(one.continuation, engine);
     if (!made) {
       all.push_back({.failure = std::move(made).error(), .waiting = {}});
-      all.back().waiting.push_back({0, std::move(one.then)});
+      all.back().waiting.push_back({0, one.then});
       continue;
     }
     auto same = std::ranges::find_if(
@@ -68,9 +68,10 @@ std::vector<branches> scoring::take(engine::step_engine& engine) {
       all.push_back({.context = std::move(made->context)});
       same = std::prev(all.end());
     }
-    same->waiting.push_back({made->continuation.size(), std::move(one.then)});
+    same->waiting.push_back({made->continuation.size(), one.then});
     same->continuations.push_back(std::move(made->continuation));
   }
+  waiting_.clear();  // Now, so that who waits is still there if an engine throws.
   return all;
 }
 

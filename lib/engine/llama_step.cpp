@@ -11,6 +11,7 @@ namespace evalcore::engine {
 
 result<void> llama_engine::step(std::uint32_t max_width, step_output& out) {
   out.clear();
+  numbers_ = true;
   stop_.store(false, std::memory_order_relaxed);
   needs_.clear();
   for (auto& row : rows_) {

@@ -1,7 +1,6 @@
 #include <evalcore/engine/parity.hpp>
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,7 +14,15 @@ namespace {
 constexpr std::uint32_t long_prefix = 576;
 constexpr std::uint32_t tail_tokens = 9;
 constexpr std::uint32_t answer_tokens = 4;
-constexpr std::array<std::uint32_t, 5> widths{1, 2, 4, 8, 16};
+constexpr std::uint32_t most_rows = 16;
+
+/// Powers of two, and all.
+std::vector<std::uint32_t> widths_up_to(std::uint32_t rows) {
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t width = 1; width < rows; width *= 2) all.push_back(width);
+  all.push_back(rows);
+  return all;
+}
 
 constexpr std::string_view words =
     "The library keeps two clocks, and neither is right. One was a gift; the other came with the house in "
@@ -75,8 +82,8 @@ class check {
 
   result<parity_verdict> run() {
     if (auto good = compute_alone(); !good) return std::move(good).error();
-    for (const auto width : widths) {
-      if (width > material_.prompts.size()) break;
+    const auto rows = static_cast<std::uint32_t>(material_.prompts.size());
+    for (const auto width : widths_up_to(rows)) {
       auto same = compare(width);
       if (!same) return std::move(same).error();
       if (!*same) break;
@@ -153,7 +160,7 @@ class check {
 }  // namespace
 
 result<parity_verdict> check_parity(step_engine& engine) {
-  const std::size_t rows = std::min(engine.about().max_rows, widths.back());
+  const std::size_t rows = std::min(engine.about().max_rows, most_rows);
   auto made = make_material(engine, rows);
   if (!made) return std::move(made).error();
   return check(engine, *std::move(made)).run();

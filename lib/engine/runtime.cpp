@@ -213,6 +213,7 @@ runtime::runtime(std::shared_ptr<core> made) : core_(std::move(made)) {}
 result<std::unique_ptr<runtime>> runtime::start(loader load, const options& how,
                                                 const prefix_cache_options& prefixes) {
   if (auto fine = check(how); !fine) return std::move(fine).error();
+  if (auto fine = check(prefixes); !fine) return std::move(fine).error();
   auto made = std::make_shared<core>(how, prefixes);
   std::promise<result<void>> loaded;
   auto outcome = loaded.get_future();
@@ -244,15 +245,18 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
   {
     core::lock held(core_->mutex);
     auto given = core_->decisions->submit(std::move(what), how.stop.stop_requested(), now());
+    if (given) {
+      state->owner = core_;
+      state->heard = std::make_shared<listener>();
+      state->heard->out = std::move(given->out);
+      state->heard->wake = std::move(how.wake);
+      state->id = given->id;
+      core_->listeners.emplace(given->id, state->heard);
+      core_->wake_worker();
+    }
+    // Last, since it lets go of the lock: what the worker says meanwhile has its listener.
     core_->tell(held);
     if (!given) return std::move(given).error();
-    state->owner = core_;
-    state->heard = std::make_shared<listener>();
-    state->heard->out = std::move(given->out);
-    state->heard->wake = std::move(how.wake);
-    state->id = given->id;
-    core_->listeners.emplace(given->id, state->heard);
-    core_->wake_worker();
   }
   if (how.stop.stop_possible()) {
     state->stop.emplace(std::move(how.stop), [owner = core_, id = state->id] { owner->cancel(id); });
@@ -271,7 +275,10 @@ result<void> runtime::post(task what) {
 
 result<void> runtime::control(const std::function<result<void>(step_engine&)>& what) {
   const auto run = [&what](step_engine& model) { return detail::guarded([&] { return what(model); }); };
-  if (std::this_thread::get_id() == core_->worker) return run(*core_->engine);
+  if (std::this_thread::get_id() == core_->worker) {
+    if (core_->engine == nullptr) return refused(refusal::runtime_closed, "the runtime is closed");
+    return run(*core_->engine);
+  }
   // Shared: whoever waits may be gone before set_value() has returned.
   auto ended = std::make_shared<std::promise<result<void>>>();
   auto outcome = ended->get_future();

@@ -68,6 +68,8 @@ void scheduler::measured(const memory_report& memory, std::optional<std::uint64_
 
 void scheduler::snapshot_taken(result<std::shared_ptr<const snapshot>> taken) {
   auto& one = *at_cut_.front();
+  // An engine that has room for so many only: the oldest makes place, and it is asked again.
+  if (!taken && taken.error().code == errc::busy && prefixes_->evict_oldest()) return;
   const auto was = *std::exchange(taking_, std::nullopt);
   auto outcome = kept::skipped;
   if (!taken) {

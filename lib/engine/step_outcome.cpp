@@ -32,7 +32,7 @@ void scheduler::saw(const prefilled& at) {
   one->processed = at.processed;
   one->whole.how.peak_batch_size = std::max(one->whole.how.peak_batch_size, at.batch_rows);
   counted_.peak_batch_size = std::max(counted_.peak_batch_size, at.batch_rows);
-  if (at.at_cut && !one->cuts.empty()) at_cut_.push_back(one);
+  if (at.at_cut && std::ranges::binary_search(one->cuts, at.processed)) at_cut_.push_back(one);
   if (!one->what->watch_prefill || one->first_token) return;
   const bool was_ready = one->out->ready();
   one->out->see({.processed = at.processed,
@@ -106,7 +106,8 @@ void scheduler::complete(job& one, chat::finish_reason why) {
     const auto prefill = seconds(*one.first_token - one.opened);
     if (prefill > 0) whole.how.prompt_tokens_per_second = fed / prefill;
     const auto decode = seconds(one.last_token - *one.first_token);
-    if (decode > 0) whole.how.generation_tokens_per_second = (whole.generation_tokens - 1) / decode;
+    if (decode > 0 && whole.generation_tokens > 1)
+      whole.how.generation_tokens_per_second = (whole.generation_tokens - 1) / decode;
     whole.how.ttft = *one.first_token - one.submitted;
   }
   finish(one, std::move(whole));

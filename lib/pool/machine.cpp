@@ -375,7 +375,10 @@ std::optional<command> machine::step(instant now) {
     return end_item{.id = id, .why = std::move(why)};
   }
   if (auto sent = send_waiting(now)) return sent;
-  if (holds_until_ && *holds_until_ <= now) holding_ = false;
+  if (holds_until_ && *holds_until_ <= now) {
+    holding_ = false;
+    holds_until_.reset();
+  }
   if (wants_more() && any_open(now) && asks_at() <= now) {
     asking_ = true;
     later_ = false;

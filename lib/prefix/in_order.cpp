@@ -30,8 +30,8 @@ class in_order final : public strategy {
     if (!cache_.enabled) return 0;
     if (cache_.slots) return std::nullopt;
     const auto common = std::max(seen_.computed_near(item).units, seen_.coming_near(item).units);
-    if (common == 0) return std::nullopt;
-    return reusable(common, plan_.lengths[item]);
+    const auto found = given(cache_, reusable(common, plan_.lengths[item]), plan_.units_per_token());
+    return found > 0 ? std::optional(found) : std::nullopt;
   }
 
   const plan& plan_;

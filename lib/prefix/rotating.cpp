@@ -216,12 +216,8 @@ class rotating final : public strategy {
     used_.note(group, {load_, last == nullptr ? at : std::max(last->at, at)});
   }
 
-  /// Of a common prefix what such a cache gives.
-  [[nodiscard]] std::uint32_t counted(std::uint32_t units) const {
-    const auto least = cache_.least * units_per_token_;
-    if (units < least) return 0;
-    const auto page = static_cast<std::uint32_t>(cache_.page * units_per_token_);
-    return page > 1 ? units / page * page : units;
+  [[nodiscard]] std::uint32_t counted(std::uint64_t units) const {
+    return static_cast<std::uint32_t>(given(cache_, units, plan_.units_per_token()));
   }
 
   action start(std::uint32_t group, instant now) {
@@ -234,9 +230,9 @@ class rotating final : public strategy {
   action send_now(std::uint32_t item, std::uint32_t group, instant now) {
     const auto length = plan_.lengths[item];
     const auto there = held(item, now);
-    const auto common = counted(std::max(there, seen_.coming_near(item).units));
+    const auto common = counted(reusable(std::max(there, seen_.coming_near(item).units), length));
     send out{.item = item, .slot = std::nullopt, .predicted_cached = std::nullopt};
-    if (common > 0) out.predicted_cached = reusable(common, length);
+    if (common > 0) out.predicted_cached = common;
     const running going{.counted_on = cache_.shares_in_flight ? common : counted(there),
                         .own = length - static_cast<std::uint32_t>(out.predicted_cached.value_or(0)),
                         .working_set = working_set_,

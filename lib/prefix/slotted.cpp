@@ -78,6 +78,8 @@ class slotted final : public strategy {
     for (slot& one : slots_) {
       if (!one.busy || one.held != item) continue;
       one.busy = false;
+      // An answer that is not streamed has no first token.
+      if (!one.ready_since) one.ready_since = now_;
       if (!how.ok) one = {.held = std::nullopt, .unknown = true};
     }
   }

@@ -31,4 +31,12 @@ class strategy {
   return length == 0 ? 0 : std::min(common, length - 1);
 }
 
+/// Of so many common units what one common cache gives: whole pages, and nothing below its least.
+[[nodiscard]] inline std::uint64_t given(const cache_model& cache, std::uint64_t units,
+                                         std::uint32_t units_per_token) noexcept {
+  if (units < std::uint64_t{cache.least} * units_per_token) return 0;
+  const auto page = std::uint64_t{cache.page} * units_per_token;
+  return page > 1 ? units / page * page : units;
+}
+
 }  // namespace evalcore::prefix

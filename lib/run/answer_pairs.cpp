@@ -1,7 +1,6 @@
 #include "run/answer_pairs.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 
 #include <evalcore/base/hash.hpp>
@@ -23,9 +22,9 @@ std::uint64_t words_of(const chat::reply& reply) {
 std::vector<bool> choose_for_second(const suite& from, std::size_t items, std::size_t count) {
   std::vector<bool> out(items, count >= items);
   if (count >= items) return out;
-  std::vector<std::uint32_t> order(items);
-  std::iota(order.begin(), order.end(), 0U);
-  deal(from, order);
+  // Not by the numbers that order the run: those would choose the items that go out first.
+  const auto seed = std::stoull(from.hash().substr(16, 16), nullptr, 16);
+  const auto order = prefix::deal(static_cast<std::uint32_t>(items), seed);
   for (std::size_t at = 0; at < count; ++at) out[order[at]] = true;
   return out;
 }

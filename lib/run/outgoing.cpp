@@ -54,9 +54,9 @@ result<std::unique_ptr<outgoing>> outgoing::plan(run_state& of, const std::vecto
   std::unique_ptr<outgoing> out(new outgoing());
   out->plan_json_ = described(*order);
   out->add_seconds(*order, std::move(places), pending, seconds);
-  out->planned_ =
-      std::make_unique<planned_source>(of.from, out->positions_, of.request, *std::move(order), cache,
-                                       of.told.backend.context_per_slot, of.told.backend.cache.has_value());
+  out->planned_ = std::make_unique<planned_source>(of.from, out->positions_, of.request, *std::move(order),
+                                                   cache, of.told.backend.context_per_slot,
+                                                   of.told.backend.cache && of.told.backend.cache->keeps);
   if (of.told.cost) {
     const auto& spent = of.told.cost->spent;
     out->budgeted_ = std::make_unique<budgeted_source>(*out->planned_, out->positions_.size(), *of.how.price,

@@ -301,6 +301,7 @@ prefix::cache_model cache_model_of(const backend::backend& to, bool use_prompt_c
   const auto* ways = wire::find_dialect(to.about().dialect);
   if (to.about().cache || ways != nullptr) {
     const auto& facts = to.about().cache ? *to.about().cache : ways->cache;
+    cache.enabled = cache.enabled && facts.keeps;
     cache.shares_in_flight = facts.shares_in_flight;
     cache.page = facts.page;
     cache.least = facts.least;

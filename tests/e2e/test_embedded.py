@@ -12,12 +12,13 @@ SLOTS = ["--context-per-slot", "1024"]
 
 @pytest.fixture
 def suite(write_suite):
-    """Two system turns over a common beginning, and questions below them."""
+    """Two system turns over a common beginning, with twelve and two questions below them."""
     return write_suite("suite.jsonl", [
         {"id": f"{kind}{number}",
          "messages": [{"role": "system", "content": SYSTEM + kind}, {"role": "user", "content": f"number {number}"}],
          "target": "x", "params": {"temperature": 0, "max_tokens": 12}}
-        for number in range(6) for kind in ("in prose. " * 10, "in verse. " * 10)])
+        for number in range(12) for kind in ("in prose. " * 10, "in verse. " * 10)
+        if "prose" in kind or number < 2])
 
 
 def texts(folder):

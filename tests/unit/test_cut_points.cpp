@@ -21,7 +21,7 @@ std::vector<std::uint32_t> cuts(const std::vector<sequence>& prompts, std::uint3
 
 }  // namespace
 
-TEST_CASE("a prompt is kept where each of those that follow it parts from it") {
+TEST_CASE("a prompt is kept where others part from it, whichever goes out first") {
   // A system turn of 100, two tool lists of 50 and 70 below it, and questions.
   const std::vector<sequence> prompts{
       prompt({{1, 100}, {2, 50}, {10, 5}}),
@@ -30,9 +30,21 @@ TEST_CASE("a prompt is kept where each of those that follow it parts from it") {
       prompt({{1, 100}, {3, 70}, {13, 5}}),
   };
   CHECK(cuts(prompts, 0) == std::vector<std::uint32_t>{100, 150});
-  CHECK(cuts(prompts, 1) == std::vector<std::uint32_t>{100});
-  CHECK(cuts(prompts, 2) == std::vector<std::uint32_t>{170});
-  CHECK(cuts(prompts, 3).empty());
+  CHECK(cuts(prompts, 1) == std::vector<std::uint32_t>{100, 150});
+  CHECK(cuts(prompts, 2) == std::vector<std::uint32_t>{100, 170});
+  CHECK(cuts(prompts, 3) == std::vector<std::uint32_t>{100, 170});
+}
+
+TEST_CASE("what a suite has in common is kept however large the groups are") {
+  std::vector<sequence> prompts;
+  for (prefix::unit group = 0; group < 2; ++group) {
+    for (prefix::unit item = 0; item < 400; ++item) {
+      prompts.push_back(prompt({{1, 100}, {2 + group, 50}, {1'000 + item, 5}}));
+    }
+  }
+  for (const std::uint32_t item : {0U, 100U, 399U, 400U, 799U}) {
+    CHECK(cuts(prompts, item) == std::vector<std::uint32_t>{100, 150});
+  }
 }
 
 TEST_CASE("what is not worth a group of its own is not kept") {

@@ -22,7 +22,7 @@ struct embedded_options {
 };
 
 /// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
-/// share a batch, and decides whether prefixes are kept; identity says what it found.
+/// share a batch, and decides whether prefixes are kept; info::notes tell it.
 ///
 /// Its hints: `shared_tokens` says where prefixes are kept, `prompt_cache_key` and `cache_salt` who shares
 /// them, and `use_cache` off leaves the cache alone. Text that only looks like reasoning in `<think>` is

@@ -7,14 +7,14 @@
 
 namespace evalcore::prefix {
 
-/// Where the prompts of a plan part from those that follow them, so that a backend can keep what it has
-/// computed there. Takes 4 bytes a request beside the plan, which must outlive it.
+/// Where the prompts of a plan part from each other, so that a backend can keep what it has computed there.
+/// Takes 4 bytes a request beside the plan, which must outlive it.
 class cut_points {
  public:
   explicit cut_points(const plan& order);
 
-  /// Units after which one of the next requests, in plan order, goes on differently while it shares at least
-  /// min_prefix with this one; rising. In suite order what is looked at is the neighbours.
+  /// Units after which its group, the suite, or one of its neighbours in plan order goes on differently, if
+  /// they are at least min_prefix; rising.
   [[nodiscard]] std::vector<std::uint32_t> of(std::uint32_t item) const;
 
  private:

@@ -63,6 +63,7 @@ struct ready_rule {
 
 /// How a server keeps the prompts that it computed, where requests share one cache; in tokens.
 struct cache_ways {
+  bool keeps = true;              ///< False: nothing is found again, and the rest means nothing.
   bool shares_in_flight = false;  ///< A prompt is found while it is still being computed.
   std::uint32_t page = 1;         ///< Found in multiples of this.
   std::uint32_t least = 0;        ///< A shorter prefix is not kept.
