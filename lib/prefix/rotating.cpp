@@ -5,6 +5,7 @@
 #include <random>
 #include <utility>
 
+#include "prefix/cache_trial.hpp"
 #include "prefix/gain.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/recent_uses.hpp"
@@ -19,11 +20,6 @@ namespace {
 constexpr std::size_t most_in_turn = 8;
 /// A leader without a first token after this long, and four times as long as any other took, leads nobody.
 constexpr duration least_patience = std::chrono::seconds(10);
-/// Tokens: a cache of blocks may find nothing of less.
-constexpr std::uint64_t telling = 64;
-/// Answers with a prediction after which a cache that gave less than a tenth of it is taken as none, and
-/// answers of any kind after which a backend that told of no cache is taken for one that never does.
-constexpr std::uint32_t trial = 16;
 
 /// One common cache. A few groups take turns by chance, in proportion to their sizes, as many as the cache
 /// has room for; who would find notably more after a running request's first token waits for it.
@@ -56,14 +52,24 @@ class rotating final : public strategy {
   void on_first_token(std::uint32_t item, instant now) override {
     const auto found = running_.find(item);
     if (found == running_.end()) return;
-    const auto took = now - found->second.sent_at;
-    slowest_ = std::max(slowest_, took);
-    if (found->second.own >= most_computed_) {
-      most_computed_ = found->second.own;
-      most_took_ = took;
+    if (!found->second.again) {
+      const auto took = now - found->second.sent_at;
+      slowest_ = std::max(slowest_, took);
+      if (found->second.own >= most_computed_) {
+        most_computed_ = found->second.own;
+        most_took_ = took;
+      }
     }
     found->second.answers_since = now;
     if (!cache_.entries) computed(item, now);
+  }
+
+  void on_retry(std::uint32_t item, instant now) override {
+    const auto found = running_.find(item);
+    if (found == running_.end()) return;
+    found->second.sent_at = now;
+    found->second.answers_since.reset();
+    found->second.again = true;
   }
 
   void on_end(std::uint32_t item, const ending& how) override {
@@ -78,7 +84,7 @@ class rotating final : public strategy {
     running_.erase(found);
     own_in_flight_ -= was.own;
     if (how.ok) ++(how.cached ? reported_ : unreported_);
-    if (how.ok && how.cached && was.counted_on >= telling * units_per_token_)
+    if (how.ok && how.cached && was.counted_on >= cache_trial::telling * units_per_token_)
       learn(was, *how.cached * units_per_token_);
   }
 
@@ -96,6 +102,7 @@ class rotating final : public strategy {
     std::uint32_t cuts = 0;         ///< Of the room, before it went out.
     instant sent_at{};
     std::optional<instant> answers_since = {};
+    bool again = false;  ///< Not its first attempt: when that began is not known.
   };
 
   action choose(instant now) {
@@ -193,7 +200,8 @@ class rotating final : public strategy {
     if (at && (!ask_again_ || *at < *ask_again_)) ask_again_ = at;
   }
   /// Whether the backend has had time to say what it found, and did not.
-  [[nodiscard]] bool silent() const { return reported_ == 0 && unreported_ >= trial; }
+  /// A backend that told nothing of its cache in so many answers never does.
+  [[nodiscard]] bool silent() const { return reported_ == 0 && unreported_ >= cache_trial::answers; }
 
   /// What the cache is taken to have of a prompt.
   [[nodiscard]] std::uint32_t held(std::uint32_t item, instant now) const {
@@ -257,10 +265,8 @@ class rotating final : public strategy {
   /// What was predicted and is not there was dropped for others: the cache has less room than it was asked
   /// for.
   void learn(const running& was, std::uint64_t found) {
-    ++answers_;
-    predicted_ += was.counted_on;
-    found_ += found;
-    if (answers_ == trial && found_ < predicted_ / 10) state_ = planning::ended;
+    trial_.answered(was.counted_on / units_per_token_, found / units_per_token_);
+    if (trial_.failed()) state_ = planning::ended;
     if (was.cuts != cuts_ || cache_.entries) return;
     since_cut_ += 1;
     missed_ += found < was.counted_on / 2 ? 1U : 0U;
@@ -268,7 +274,7 @@ class rotating final : public strategy {
       room_ = was.working_set / 4 * 3;
       ++cuts_;
       since_cut_ = missed_ = 0;
-    } else if (since_cut_ == 4 * trial) {  // The last ones count most.
+    } else if (since_cut_ == 4 * cache_trial::answers) {  // The last ones count most.
       since_cut_ /= 2;
       missed_ /= 2;
     }
@@ -292,9 +298,7 @@ class rotating final : public strategy {
   std::uint32_t cuts_ = 0;
   std::uint32_t since_cut_ = 0;  ///< Answers with a prediction, and those of them that found less than half.
   std::uint32_t missed_ = 0;
-  std::uint32_t answers_ = 0;
-  std::uint64_t predicted_ = 0;
-  std::uint64_t found_ = 0;
+  cache_trial trial_;
   duration slowest_{};
   std::uint32_t most_computed_ =
       0;  ///< Units, by one request before its first token, and how long that took.

@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "prefix/cache_trial.hpp"
 #include "prefix/common_units.hpp"
 #include "prefix/gain.hpp"
+#include "prefix/number_set.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/strategy.hpp"
 
@@ -28,10 +30,14 @@ class slotted final : public strategy {
       : plan_(order),
         common_(order),
         pending_(order, common_),
+        unsent_(order.order.size()),
         slots_(std::max(*cache.slots, std::uint32_t{1})),
-        can_share_(cache.can_share) {}
+        can_share_(cache.can_share) {
+    for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
+  }
 
   action next(instant now) override {
+    if (trial_.failed()) return next_unsent();
     if (pending_.empty()) return finished{};
     if (sharing_) return hold{};
     now_ = now;
@@ -67,6 +73,7 @@ class slotted final : public strategy {
     for (slot& one : slots_) {
       if (!one.busy || one.held != item) continue;
       if (!one.ready_since) one.ready_since = now;
+      if (one.again) continue;
       slowest_ = std::max(slowest_, now - one.sent_at);
       if (one.own < most_computed_) continue;
       most_computed_ = one.own;
@@ -74,14 +81,29 @@ class slotted final : public strategy {
     }
   }
 
+  void on_retry(std::uint32_t item, instant now) override {
+    for (slot& one : slots_) {
+      if (!one.busy || one.held != item) continue;
+      one.sent_at = now;
+      one.ready_since.reset();
+      one.again = true;
+    }
+  }
+
   void on_end(std::uint32_t item, const ending& how) override {
     for (slot& one : slots_) {
       if (!one.busy || one.held != item) continue;
       one.busy = false;
+      if (how.ok && how.cached && !one.again)
+        trial_.answered(one.predicted / plan_.units_per_token(), *how.cached);
       // An answer that is not streamed has no first token.
       if (!one.ready_since) one.ready_since = now_;
       if (!how.ok) one = {.held = std::nullopt, .unknown = true};
     }
+  }
+
+  [[nodiscard]] planning state() const override {
+    return trial_.failed() ? planning::ended : planning::whole;
   }
 
   void on_shared(bool ok) override {
@@ -107,6 +129,8 @@ class slotted final : public strategy {
     instant sent_at{};                        ///< When `busy`.
     std::optional<instant> ready_since = {};  ///< That is when it had the prefix of its group.
     std::optional<instant> idle_since = {};   ///< When not `busy`.
+    std::uint64_t predicted = 0;              ///< Units that were to be found for `held`.
+    bool again = false;                       ///< Not its first attempt: when that began is not known.
   };
   /// The next request of a group, against what the slots hold.
   struct offer {
@@ -167,14 +191,23 @@ class slotted final : public strategy {
     const std::uint32_t item = pending_.pop(what.group);
     send out{.item = item, .slot = s, .predicted_cached = std::nullopt};
     if (!slots_[s].unknown) out.predicted_cached = reusable(what.common[s], plan_.lengths[item]);
+    unsent_.erase(item);
     const bool goes_on = what.common[s] >= std::max(plan_.groups[what.group].prefix_units, plan_.min_prefix);
     slots_[s] = {.held = item,
                  .group = what.group,
                  .busy = true,
                  .own = what.length - what.common[s],
                  .sent_at = now_,
-                 .ready_since = goes_on ? slots_[s].ready_since : std::nullopt};
+                 .ready_since = goes_on ? slots_[s].ready_since : std::nullopt,
+                 .predicted = out.predicted_cached.value_or(0)};
     return out;
+  }
+
+  action next_unsent() {
+    const auto item = unsent_.at_or_after(0);
+    if (!item) return finished{};
+    unsent_.erase(*item);
+    return send{.item = *item, .slot = std::nullopt, .predicted_cached = std::nullopt};
   }
 
   std::optional<action> without_loss(std::span<const offer> offers, std::span<const std::uint32_t> seekers) {
@@ -260,6 +293,8 @@ class slotted final : public strategy {
   const plan& plan_;
   common_units common_;
   pending pending_;
+  number_set unsent_;
+  cache_trial trial_;
   std::vector<slot> slots_;
   bool can_share_;
   std::optional<share> sharing_;

@@ -219,6 +219,33 @@ TEST_CASE("slots: a leader that answers for long is waited for as long as its pr
   CHECK(b.next() == "share 0 2");
 }
 
+TEST_CASE("slots: a server that finds nothing in them is sent the rest in the suite's order, unpinned") {
+  bench b(family(40, 400, 10), two_apart);
+  std::size_t pinned = 0;
+  int told = 0;
+  while (b.dispatcher.state() == prefix::planning::whole) {
+    const auto what = b.dispatcher.next(b.now);
+    const auto* go = std::get_if<prefix::send>(&what);
+    REQUIRE(go != nullptr);
+    CHECK(go->slot);
+    ++pinned;
+    told += go->predicted_cached >= 400U ? 1 : 0;
+    b.now += 1s;
+    b.dispatcher.on_first_token(go->item, b.now);
+    b.dispatcher.on_end(go->item, {.ok = true, .cached = 0});
+  }
+  // The first in each slot has nothing to find; sixteen others tell.
+  CHECK(told == 16);
+  CHECK(pinned == 16 + 2);
+  CHECK(b.dispatcher.state() == prefix::planning::ended);
+  std::set<std::string> rest;
+  for (auto what = b.next(); what != "finished"; what = b.next()) {
+    CHECK(what.find(" to ") == std::string::npos);
+    rest.insert(what);
+  }
+  CHECK(rest.size() == 40 - pinned);
+}
+
 TEST_CASE("slots: a leader without a first token for long is replaced") {
   bench b(family(3, 900, 10), two_that_share);
   CHECK(b.next() == "send 0 to 0 with 0");

@@ -229,6 +229,23 @@ TEST_CASE("a leader may take four times as long as the slowest one before") {
   CHECK(b.next() == 3);
 }
 
+TEST_CASE("how long a retried leader took says nothing of how long others may take") {
+  bench b(families({2, 2}, 400), {});
+  CHECK(b.next() == 0);
+  b.now += 60s;
+  b.dispatcher.on_retry(0, b.now);
+  b.now += 5s;
+  b.first_token(0);
+  b.end(0);
+  CHECK(b.next() == 2);
+  CHECK(b.next() == 1);
+  b.now += 9s;
+  CHECK(b.next() == -1);
+  CHECK(b.held_until == b.now + 1s);
+  b.now += 1s;
+  CHECK(b.next() == 3);
+}
+
 TEST_CASE("a cache that gives next to nothing ends the planning") {
   bench b(families({30, 30}, 400), {});
   int predicted = 0;

@@ -78,7 +78,9 @@ struct ending {
 /// and a leader that has no first token after 10 s, and 0.1 s for each token to compute, and four times as
 /// long as any other took, is waited for no longer.
 /// Prediction: what the prompt has in common with the last prompt in that slot, at most its length - 1
-/// (the last unit is always computed); none after a failure, which leaves the slot's content unknown.
+/// (the last unit is always computed); none after a failure, which leaves the slot's content unknown. When
+/// the first 16 predicted requests found less than a tenth of what was predicted, the rest goes out in the
+/// suite's order, unpinned (planning::ended).
 ///
 /// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
 /// answers: by chance, the same each time, or strictly where the cache keeps few entries; as many groups as
@@ -109,6 +111,8 @@ class dispatcher {
 
   [[nodiscard]] action next(instant now);
   void on_first_token(std::uint32_t item, instant now);
+  /// An attempt failed, and the request is sent again some time after `now`: how long it takes tells nothing.
+  void on_retry(std::uint32_t item, instant now);
   /// The request ended, well or not. A failed leader is replaced by the next member of its group.
   void on_end(std::uint32_t item, const ending& how);
   /// After a failed copy there is no further one.
