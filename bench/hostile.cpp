@@ -20,10 +20,11 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/processor_time.hpp>
 
 #include "loopback/chat_client.hpp"
 #include "loopback/hostile_answers.hpp"
-#include "own_costs.hpp"
+#include "own_memory.hpp"
 
 using namespace evalcore;
 
@@ -64,9 +65,9 @@ bool receive(int pipe_end, T& value) {
   {
     test::chat_client client("http://127.0.0.1:" + std::to_string(port), answer.streamed);
     const double rss_before = bench::memory_mb("VmHWM:");
-    const double cpu_before = bench::processor_seconds();
+    const double cpu_before = processor_seconds();
     const auto outcome = client.ask();
-    seen.taken = {bench::memory_mb("VmHWM:") - rss_before, bench::processor_seconds() - cpu_before};
+    seen.taken = {bench::memory_mb("VmHWM:") - rss_before, processor_seconds() - cpu_before};
     if (outcome) {
       seen.flagged = outcome->damage != chat::json_damage{};
     } else {

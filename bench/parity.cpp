@@ -81,25 +81,17 @@ std::unique_ptr<step_engine> open_model(const char* model, evaluation mode) {
       open_llama({.model_path = model, .mode = mode, .max_rows = rows_at_once, .context_tokens = 1280}));
 }
 
-planned_row row_of(const std::vector<token>& prompt) {
-  planned_row row;
-  row.request.prompt = prompt;
-  row.request.max_tokens = answer_tokens;
-  row.request.logprobs = true;
-  return row;
-}
-
 /// The rows of all prompts; all but the first come from what the first keeps.
 std::vector<row_answer> run(step_engine& engine, const prompts& all, std::uint32_t prefix,
                             std::size_t together, std::uint32_t width) {
-  auto leader = row_of(all.front());
+  auto leader = greedy_row(all.front(), answer_tokens);
   if (prefix > 0) leader.request.cuts = {prefix};
   std::vector<planned_row> first;
   first.push_back(std::move(leader));
   auto answers = must(run_rows(engine, std::move(first), 1, 1));
   std::vector<planned_row> rest;
   for (std::size_t index = 1; index < all.size(); ++index) {
-    rest.push_back(row_of(all[index]));
+    rest.push_back(greedy_row(all[index], answer_tokens));
     if (prefix == 0) continue;
     rest.back().request.from = answers.front().kept;
     rest.back().request.restored = prefix;
@@ -118,7 +110,7 @@ std::vector<row_answer> run_shuffled(step_engine& engine, const prompts& all, st
   std::iota(order.begin(), order.end(), 0);
   std::mt19937 random(11);
   for (std::size_t left = order.size(); left > 1; --left) std::swap(order[left - 1], order[random() % left]);
-  auto keeps = row_of(all.front());
+  auto keeps = greedy_row(all.front(), answer_tokens);
   keeps.request.cuts = {prefix};
   keeps.leaves_after = 1;
   std::vector<planned_row> first;
@@ -126,7 +118,7 @@ std::vector<row_answer> run_shuffled(step_engine& engine, const prompts& all, st
   auto kept = must(run_rows(engine, std::move(first), 1, 1)).front().kept;
   std::vector<planned_row> rows;
   for (const auto index : order) {
-    auto row = row_of(all[index]);
+    auto row = greedy_row(all[index], answer_tokens);
     row.request.from = kept;
     row.request.restored = prefix;
     if (index % 3 == 0) row.leaves_after = static_cast<std::uint32_t>(1 + index % (answer_tokens - 1));

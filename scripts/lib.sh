@@ -156,15 +156,22 @@ need_venv() {
   [[ -e $folder/.complete ]] || with_cache_lock make_venv "$1" "$folder"
 }
 
-# unpack_wheel NAME FOLDER MEMBER…: the wheel pinned in scripts/requirements/NAME.txt is downloaded, checked
-# by its hash, and the members that match the patterns are put into FOLDER. Nothing of it is installed. The llama environment lends its pip.
+# download_pinned NAME FOLDER FLAG…: what is pinned in scripts/requirements/NAME.txt, checked by its hash. Nothing of it is
+# installed. The llama environment lends its pip.
+download_pinned() {
+  local name=$1 folder=$2
+  shift 2
+  "$(venv_python llama)" -m pip --quiet --disable-pip-version-check download --no-deps --require-hashes "$@" \
+    --dest "$folder" -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
+}
+
+# unpack_wheel NAME FOLDER MEMBER…: of the wheel pinned as NAME, the members that match the patterns are put into FOLDER.
 unpack_wheel() {
   local name=$1 folder=$2 python work
   shift 2
   python=$(venv_python llama)
   work=$(mktemp -d "$EVALCORE_CACHE/download.XXXXXX")
-  "$python" -m pip --quiet --disable-pip-version-check download --no-deps --require-hashes \
-    --only-binary :all: --dest "$work" -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
+  download_pinned "$name" "$work" --only-binary :all:
   mkdir -p "$folder"
   "$python" - "$work"/*.whl "$folder" "$@" <<'PYTHON'
 import fnmatch, pathlib, sys, zipfile
@@ -251,8 +258,7 @@ build_llama_library() {
   printf "building llama.cpp's library (4 minutes on two free cores; progress in %s)\n" "$log"
   rm -rf "$folder"
   work=$(mktemp -d "$EVALCORE_CACHE/download.XXXXXX")
-  "$(venv_python llama)" -m pip --quiet --disable-pip-version-check download --no-deps --require-hashes \
-    --no-binary llama-cpp-python --dest "$work" -r "$EVALCORE_ROOT/scripts/requirements/llama-library.txt"
+  download_pinned llama-library "$work" --no-binary llama-cpp-python
   tar -xzf "$work"/*.tar.gz -C "$work" --strip-components=1 --wildcards '*/vendor/llama.cpp/*'
   {
     cmake -S "$work/vendor/llama.cpp" -B "$work/build" -G Ninja "${LLAMA_OPTIONS[@]}" \

@@ -3,11 +3,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <evalcore/base/processor_time.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
 #include "backend/endpoint.hpp"
 #include "net/request_text.hpp"
-#include "own_costs.hpp"
 
 using namespace evalcore;
 
@@ -35,14 +35,14 @@ bool meter::answered() {
     if (now < begin_) return true;
     counting_ = true;
     begin_ = now;
-    cpu_at_begin_ = bench::processor_seconds();
+    cpu_at_begin_ = processor_seconds();
     return true;
   }
   if (now > end_ && seen_.wall_s > 0) return false;
   ++seen_.requests;
   if (now < end_) return true;
   seen_.wall_s = std::chrono::duration<double>(now - begin_).count();
-  seen_.cpu_s = bench::processor_seconds() - cpu_at_begin_;
+  seen_.cpu_s = processor_seconds() - cpu_at_begin_;
   return false;
 }
 

@@ -14,10 +14,10 @@
 #include <vector>
 
 #include <evalcore/backend/http_backend.hpp>
+#include <evalcore/base/processor_time.hpp>
 #include <evalcore/pool/pool.hpp>
 
 #include "load.hpp"
-#include "own_costs.hpp"
 
 using namespace evalcore;
 
@@ -197,13 +197,12 @@ stream_figures hold_streams(const load& what) {
   while (const auto event = requests.poll(1min)) {
     if (event->what == pool::event::kind::first_token && ++open == what.in_flight) {
       all_open = std::chrono::steady_clock::now();
-      cpu_s = bench::processor_seconds();
+      cpu_s = processor_seconds();
     }
     if (event->what == pool::event::kind::ended) {
       reply_in(*event);
       if (seen.cpu_share == 0 && all_open != instant()) {
-        seen.cpu_share =
-            (bench::processor_seconds() - cpu_s) / seconds(std::chrono::steady_clock::now() - all_open);
+        seen.cpu_share = (processor_seconds() - cpu_s) / seconds(std::chrono::steady_clock::now() - all_open);
       }
     }
     if (event->what == pool::event::kind::drained) break;

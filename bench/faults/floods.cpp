@@ -3,9 +3,11 @@
 #include <stdexcept>
 #include <string>
 
+#include <evalcore/base/processor_time.hpp>
+
 #include "faults/cases.hpp"
 #include "loopback/hostile_answers.hpp"
-#include "own_costs.hpp"
+#include "own_memory.hpp"
 
 namespace evalcore::faults {
 namespace {
@@ -41,10 +43,10 @@ void meet(const form& how, judge& verdict, const test::hostile_answer& flood, co
   verdict.answered_at_once(host.run());         // What any first request costs is not the flood's.
   std::ofstream("/proc/self/clear_refs") << 5;  // The peak is counted from here.
   const double memory_before = bench::memory_mb("VmRSS:");
-  const double cpu_before = bench::processor_seconds();
+  const double cpu_before = processor_seconds();
   const auto seen = host.run();
   [[maybe_unused]] const double memory = bench::memory_mb("VmHWM:") - memory_before;
-  [[maybe_unused]] const double cpu = bench::processor_seconds() - cpu_before;
+  [[maybe_unused]] const double cpu = processor_seconds() - cpu_before;
   verdict.answered_after(seen, {*flood.expected});
 #ifndef EVALCORE_SANITIZED
   verdict.must(memory <= most.memory_mb, "took " + std::to_string(memory) + " MB");

@@ -81,6 +81,14 @@ class runner {
 
 }  // namespace
 
+planned_row greedy_row(std::vector<token> prompt, std::uint32_t answer_tokens) {
+  planned_row row;
+  row.request.prompt = std::move(prompt);
+  row.request.max_tokens = answer_tokens;
+  row.request.logprobs = true;
+  return row;
+}
+
 bool row_answer::same_bits(const row_answer& other) const {
   return tokens == other.tokens &&
          std::ranges::equal(logprobs, other.logprobs, {}, std::bit_cast<std::uint32_t, float>,

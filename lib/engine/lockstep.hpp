@@ -15,6 +15,9 @@ struct planned_row {
   std::uint32_t leaves_after = 0;  ///< Tokens of its answer; 0: it stays for all of them.
 };
 
+/// A row that answers greedily, with the log probabilities of its tokens.
+[[nodiscard]] planned_row greedy_row(std::vector<token> prompt, std::uint32_t answer_tokens);
+
 /// What became of a row.
 struct row_answer {
   std::vector<token> tokens;    ///< Without the end.

@@ -56,14 +56,6 @@ result<material> make_material(step_engine& engine, std::size_t rows) {
   return made;
 }
 
-planned_row row_of(const std::vector<token>& prompt) {
-  planned_row row;
-  row.request.prompt = prompt;
-  row.request.max_tokens = answer_tokens;
-  row.request.logprobs = true;
-  return row;
-}
-
 std::string difference(const std::string& where, std::size_t row, const row_answer& got,
                        const row_answer& wanted) {
   std::size_t at = 0;
@@ -98,7 +90,7 @@ class check {
   }
 
   planned_row warm(std::size_t index) const {
-    auto row = row_of(material_.prompts[index]);
+    auto row = greedy_row(material_.prompts[index], answer_tokens);
     if (!verdict_.restores) return row;
     row.request.from = prefix_;
     row.request.restored = material_.prefix;
@@ -115,7 +107,7 @@ class check {
 
   /// The first row both ways, and then all others, from the prefix if that is the same.
   result<void> compute_alone() {
-    auto cold = row_of(material_.prompts.front());
+    auto cold = greedy_row(material_.prompts.front(), answer_tokens);
     cold.request.cuts = {material_.prefix};
     auto first = alone(std::move(cold));
     if (!first) return std::move(first).error();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/processor_time.hpp>
 #include <evalcore/pool/patience.hpp>
 #include <evalcore/pool/pool.hpp>
 #include <evalcore/run/ids.hpp>
@@ -15,7 +16,6 @@
 #include "run/flights.hpp"
 #include "run/limit_text.hpp"
 #include "run/outgoing.hpp"
-#include "run/processor_time.hpp"
 #include "run/run_state.hpp"
 #include "run/setup.hpp"
 #include "run/work_left.hpp"

@@ -39,14 +39,6 @@ inline std::vector<token> some_prompt(step_engine& engine, std::size_t length, u
   return prompt;
 }
 
-inline planned_row greedy_row(std::vector<token> prompt, std::uint32_t tokens) {
-  planned_row row;
-  row.request.prompt = std::move(prompt);
-  row.request.max_tokens = tokens;
-  row.request.logprobs = true;
-  return row;
-}
-
 inline row_answer must_run_alone(step_engine& engine, planned_row row) {
   std::vector<planned_row> one;
   one.push_back(std::move(row));
