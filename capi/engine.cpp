@@ -156,13 +156,15 @@ void evc_engine::read(std::uint64_t ticket) {
   engine::stream::reading what;
   if (found == running.end() || !found->second.stream->read(what)) return;
   asked& one = found->second;
-  one.watch.saw(what, std::chrono::steady_clock::now());
+  const auto now = std::chrono::steady_clock::now();
   for (auto& record : what.records) {
+    one.watch.saw(record, now);
     if (auto* piece = std::get_if<engine::piece>(&record)) {
       add(capi::event_of(std::move(*piece)), ticket, one.tag);
     }
   }
   if (!what.end) return;
+  one.watch.ended(*what.end, now);
   add(capi::event_of(std::move(*what.end)), ticket, one.tag);
   running.erase(found);
 }

@@ -152,8 +152,9 @@ result<engine::rendered> table_engine::render(const chat::request& request) {
   if (const evc_status status = table_.render(context_, capi::view(body->body), &out); status != EVC_OK) {
     return failed(status, "render a prompt");
   }
-  return engine::rendered{std::string(capi::view(out.text)), std::string(capi::view(out.template_name)),
-                          std::string(capi::view(out.warning))};
+  return engine::rendered{std::string(capi::view(out.text)),
+                          replace_invalid_utf8(capi::view(out.template_name)),
+                          replace_invalid_utf8(capi::view(out.warning))};
 }
 
 result<std::vector<token>> table_engine::tokenize(std::string_view text, bool special) {

@@ -91,7 +91,9 @@ class embedded final : public backend {
 
   void cancel(ticket which) override {
     const auto found = open_.find(which);
-    if (found != open_.end() && found->second.from) found->second.from->cancel();
+    if (found == open_.end() || !found->second.from) return;
+    found->second.read = nullptr;  // What was read already is not told any more.
+    found->second.from->cancel();
   }
 
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
@@ -176,8 +178,9 @@ class embedded final : public backend {
     for (;;) {
       const auto found = open_.find(which);
       if (found == open_.end() || !found->second.from || !found->second.from->read(news)) return;
-      const auto read = found->second.read;
       for (const auto& one : news.records) {
+        // It may cancel the request while it hears of it.
+        const auto read = found->second.read;
         if (read) read(one);
       }
       if (news.end) return finish(which, *news.end);

@@ -48,6 +48,11 @@ result<std::unique_ptr<step_engine>> llama_engine::open_model(const llama_option
 
 result<void> llama_engine::measure_state() {
   auto* context = loaded_.context.get();
+  const auto no_decoder = [] {
+    return fail(errc::unsupported, stage::start,
+                "the model keeps nothing of the tokens before: it is an encoder, which generates no text");
+  };
+  if (llama_get_memory(context) == nullptr) return no_decoder();
   std::uint64_t sizes[2] = {};
   for (std::uint32_t position = 0; position < 2; ++position) {
     input_.clear();
@@ -59,6 +64,7 @@ result<void> llama_engine::measure_state() {
     }
     sizes[position] = llama_state_seq_get_size(context, 0);
   }
+  if (sizes[1] <= sizes[0]) return no_decoder();
   token_bytes_ = sizes[1] - sizes[0];
   state_bytes_ = sizes[0] - token_bytes_;
   llama_memory_clear(llama_get_memory(context), true);

@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include <evalcore/base/hash.hpp>
@@ -15,6 +16,7 @@ namespace evalcore::engine {
 namespace {
 
 constexpr std::uint32_t most_rows = 64;
+constexpr std::uint32_t most_context_tokens = 1U << 24;
 
 evalcore::error failed(errc code, std::string message) {
   auto failure = fail(code, stage::start, std::move(message));
@@ -25,8 +27,13 @@ evalcore::error failed(errc code, std::string message) {
 result<void> check_options(const llama_options& options) {
   if (options.max_rows == 0 || options.max_rows > most_rows)
     return failed(errc::invalid_argument, "max_rows is from 1 to " + std::to_string(most_rows));
-  if (options.context_tokens == 0 || options.threads == 0)
-    return failed(errc::invalid_argument, "context_tokens and threads are at least 1");
+  if (options.context_tokens == 0 || options.context_tokens > most_context_tokens)
+    return failed(errc::invalid_argument,
+                  "context_tokens is from 1 to " + std::to_string(most_context_tokens));
+  // llama.cpp ends the process when the system refuses it a thread.
+  const auto most_threads = std::max(4 * std::thread::hardware_concurrency(), 16U);
+  if (options.threads == 0 || options.threads > most_threads)
+    return failed(errc::invalid_argument, "threads is from 1 to " + std::to_string(most_threads) + " here");
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(options.model_path, ignored))
     return failed(errc::not_found, "there is no model file " + options.model_path);

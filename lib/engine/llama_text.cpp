@@ -3,6 +3,7 @@
 #include <llama.h>
 
 #include <exception>
+#include <new>
 
 namespace evalcore::engine {
 namespace {
@@ -37,6 +38,8 @@ result<std::vector<token>> tokens_of(const llama_vocab* vocabulary, std::string_
     }
     if (count < 0) return fail(errc::backend_fault, stage::send, "llama.cpp cannot cut the text into tokens");
     tokens.resize(before + static_cast<std::size_t>(count));
+  } catch (const std::bad_alloc&) {
+    return fail(errc::no_memory, stage::send, "no memory is left to cut the text into tokens");
   } catch (const std::exception& problem) {
     auto failure = fail(errc::invalid_argument, stage::send, "the text is no UTF-8 that llama.cpp can read");
     failure.backend_words = problem.what();

@@ -2,26 +2,36 @@
 
 #include <variant>
 
+#include <evalcore/engine/refusal.hpp>
+
 namespace evalcore::engine {
 
-void phase_watch::saw(const stream::reading& what, instant now) {
+void phase_watch::saw(const record& one, instant now) {
   if (!emitter_.active()) return;
-  for (const record& one : what.records) {
-    if (const auto* seen = std::get_if<prefill_seen>(&one)) {
-      const prompt_facts facts{.prompt_tokens = seen->prompt_tokens, .cached_tokens = seen->cached_tokens};
-      emitter_.prefill(now, facts);
-      emitter_.prefill_at(now, seen->processed, facts);
-    } else {
-      emitter_.generation(now, ++generated_);
-    }
+  if (const auto* seen = std::get_if<prefill_seen>(&one)) {
+    const prompt_facts facts{.prompt_tokens = seen->prompt_tokens, .cached_tokens = seen->cached_tokens};
+    emitter_.prefill(now, facts);
+    emitter_.prefill_at(now, seen->processed, facts);
+  } else {
+    emitter_.generation(now, ++generated_);
   }
-  if (!what.end) return;
-  if (!*what.end) {
-    const bool cancelled = what.end->error().code == errc::cancelled;
+}
+
+void phase_watch::saw(const stream::reading& what, instant now) {
+  for (const record& one : what.records) saw(one, now);
+  if (what.end) ended(*what.end, now);
+}
+
+void phase_watch::ended(const result<answer>& how, instant now) {
+  if (!emitter_.active()) return;
+  if (!how) {
+    // A reader that was too slow has the same code, and is no cancellation.
+    const bool cancelled =
+        how.error().code == errc::cancelled && how.error().detail != name(refusal::stream_backpressure);
     emitter_.complete(now, generated_, cancelled ? "cancelled" : "");
     return;
   }
-  const answer& whole = **what.end;
+  const answer& whole = *how;
   const prompt_facts facts{.prompt_tokens = whole.prompt_tokens,
                            .cached_tokens = whole.cached_tokens,
                            .tokens_per_second = whole.how.prompt_tokens_per_second};

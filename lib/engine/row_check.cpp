@@ -17,7 +17,22 @@ bool in_vocabulary(const std::vector<token>& tokens, std::int32_t vocabulary) {
   return std::ranges::all_of(tokens, [&](token id) { return id >= 0 && id < vocabulary; });
 }
 
+/// Engines compute in single precision: what becomes 0 or infinite there means something else.
+bool fits_float(double value) {
+  const auto narrow = static_cast<float>(std::abs(value));
+  return std::isfinite(narrow) && (value == 0 || narrow > 0);
+}
+
 result<void> check_sampling(const sampling& how, std::int32_t vocabulary) {
+  for (const auto& [name, value] : {std::pair("temperature", how.temperature),
+                                    {"top_p", how.top_p},
+                                    {"min_p", how.min_p},
+                                    {"repetition_penalty", how.repetition_penalty},
+                                    {"presence_penalty", how.presence_penalty},
+                                    {"frequency_penalty", how.frequency_penalty}}) {
+    if (!std::isnan(value) && !fits_float(value) && !std::isinf(value))
+      return wrong(std::string(name) + " is too large or too near to 0 for a single-precision number");
+  }
   if (!(how.temperature >= 0) || std::isinf(how.temperature))
     return wrong("temperature is a number from 0 on");
   if (!(how.top_p > 0 && how.top_p <= 1)) return wrong("top_p is above 0 and at most 1");
@@ -29,8 +44,9 @@ result<void> check_sampling(const sampling& how, std::int32_t vocabulary) {
   for (const auto& [id, bias] : how.logit_bias) {
     if (id < 0 || id >= vocabulary)
       return wrong("logit_bias names token " + std::to_string(id) + ", which the vocabulary has not");
-    if (!(bias < std::numeric_limits<double>::infinity()))
-      return wrong("logit_bias is a number below infinity");
+    const bool ruled_out = std::isinf(bias) && bias < 0;
+    if (!ruled_out && !(std::isfinite(bias) && fits_float(bias)))
+      return wrong("logit_bias is a single-precision number, or minus infinity");
   }
   return {};
 }

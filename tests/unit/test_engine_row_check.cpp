@@ -124,6 +124,20 @@ TEST_CASE("sampling controls outside of their ranges are refused, NaN among them
         }) == errc{});
 }
 
+TEST_CASE("numbers that single precision turns into 0 or infinity are refused") {
+  const auto code_with = [](auto set) {
+    auto row = good_row();
+    set(row.how);
+    return code_of(row);
+  };
+  CHECK(code_with([](sampling& how) { how.temperature = 1e-60; }) == errc::invalid_argument);
+  CHECK(code_with([](sampling& how) { how.temperature = 1e39; }) == errc::invalid_argument);
+  CHECK(code_with([](sampling& how) { how.repetition_penalty = 1e-50; }) == errc::invalid_argument);
+  CHECK(code_with([](sampling& how) { how.logit_bias = {{1, -1e39}}; }) == errc::invalid_argument);
+  CHECK(code_with([](sampling& how) { how.temperature = 0; }) == errc{});
+  CHECK(code_with([](sampling& how) { how.logit_bias = {{1, 1e38}}; }) == errc{});
+}
+
 TEST_CASE("continuations on an engine that cannot score are unsupported") {
   auto row = good_row();
   row.continuations = {{1}};

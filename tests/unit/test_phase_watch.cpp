@@ -76,6 +76,11 @@ TEST_CASE("a cancelled stream ends as cancelled, a failed one without a reason")
   REQUIRE(failed.events.size() == 1);
   CHECK(failed.events[0].final);
   CHECK(failed.events[0].finish_reason.empty());
+
+  watched slow;
+  slow.read(1s, {}, result<answer>(refused(refusal::stream_backpressure, "read faster")));
+  REQUIRE(slow.events.size() == 1);
+  CHECK(slow.events[0].finish_reason.empty());
 }
 
 TEST_CASE("without a subscriber a stream is not looked at") {

@@ -16,7 +16,9 @@ class phase_watch {
   explicit phase_watch(phase_emitter emitter) : emitter_(std::move(emitter)) {}
 
   [[nodiscard]] bool active() const noexcept { return emitter_.active(); }
-  /// `now`: when it was read.
+  /// `now`: when it was read. Each record and then the end, or all that was read together.
+  void saw(const record& one, instant now);
+  void ended(const result<answer>& how, instant now);
   void saw(const stream::reading& what, instant now);
 
  private:
