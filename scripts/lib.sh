@@ -7,7 +7,7 @@
 #   need_model             SmolLM2-135M-Instruct; path: $EVALCORE_MODEL
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
 #   need_llama_server      llama.cpp's server as a program; path: $EVALCORE_LLAMA_SERVER
-#   need_llama_library     llama.cpp's library, which CMake then finds; prefix: $llama_ROOT
+#   need_llama_library     llama.cpp's library, which CMake then finds; prefix: $llama_ROOT, also $EVALCORE_CACHE/llama
 #   need_mlx_server        mlx_lm.server, which compiles with g++ as it runs; path: $EVALCORE_MLX_SERVER
 #   need_llmock            a server that breaks requests on purpose; path: $EVALCORE_LLMOCK
 #   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
@@ -274,9 +274,11 @@ need_llama_library() {
   need_packages build
   llama_ROOT=$(llama_folder)
   export llama_ROOT
-  [[ -e $llama_ROOT/.complete ]] && return
-  need_venv llama
-  with_cache_lock build_llama_library "$llama_ROOT"
+  if [[ ! -e $llama_ROOT/.complete ]]; then
+    need_venv llama
+    with_cache_lock build_llama_library "$llama_ROOT"
+  fi
+  ln -sfn "${llama_ROOT##*/}" "$EVALCORE_CACHE/llama" # For people: the one that fits this machine.
 }
 
 need_mlx_server() {
