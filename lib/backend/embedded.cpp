@@ -178,9 +178,11 @@ class embedded final : public backend {
     for (;;) {
       const auto found = open_.find(which);
       if (found == open_.end() || !found->second.from || !found->second.from->read(news)) return;
+      // Whoever hears of a record may cancel this request, or start others: the iterator may not outlive
+      // that.
+      const auto& here = found->second;
       for (const auto& one : news.records) {
-        // It may cancel the request while it hears of it.
-        const auto read = found->second.read;
+        const auto read = here.read;
         if (read) read(one);
       }
       if (news.end) return finish(which, *news.end);
@@ -194,8 +196,8 @@ class embedded final : public backend {
   /// Runs `what` between requests and answers on the loop.
   template <class T, class Work>
   void on_engine(Work what, std::function<void(result<T>)> done) {
-    const auto answer = [&loop = loop_, self = self_, done = std::move(done)](result<T> outcome) {
-      loop.post([self, done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
+    const auto answer = [&loop = loop_, done = std::move(done)](result<T> outcome) {
+      loop.post([done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
     };
     const auto posted = runtime_->post([what = std::move(what), answer](engine::step_engine* model) {
       answer(model == nullptr ? result<T>(closed()) : guarded<T>(what, *model));

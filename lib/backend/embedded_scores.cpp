@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <string_view>
 
+#include <evalcore/chat/context_end.hpp>
+
 namespace evalcore::backend {
 namespace {
 
 error refuse(std::string message) { return fail(errc::invalid_argument, stage::send, std::move(message)); }
-
-/// The blanks that Python's str.rstrip() knows in ASCII.
-std::size_t end_without_blanks(std::string_view text) {
-  const auto last = text.find_last_not_of(" \t\n\r\v\f\x1c\x1d\x1e\x1f");
-  return last == std::string_view::npos ? 0 : last + 1;
-}
 
 std::vector<engine::token> from_ids(const chat::token_ids& ids) { return {ids.begin(), ids.end()}; }
 
@@ -39,7 +35,8 @@ result<scoring::parts> scoring::cut(const chat::prompt& continuation, engine::st
     made.continuation = from_ids(*ids);
   } else {
     const auto& context = std::get<std::string>(of_.context);
-    auto before = engine.tokenize(std::string_view(context).substr(0, end_without_blanks(context)), false);
+    auto before =
+        engine.tokenize(std::string_view(context).substr(0, chat::size_without_end_blanks(context)), false);
     if (!before) return std::move(before).error();
     auto whole = engine.tokenize(context + std::get<std::string>(continuation), false);
     if (!whole) return std::move(whole).error();

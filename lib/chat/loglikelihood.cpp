@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <evalcore/chat/context_end.hpp>
+
 namespace evalcore::chat {
 namespace {
 
@@ -14,13 +16,6 @@ using tokens_view = std::span<const completion_token>;
 constexpr double rounding = 1e-3;
 
 error refuse(errc code, std::string message) { return fail(code, stage::decode, std::move(message)); }
-
-/// The blanks that Python's str.rstrip() knows in ASCII.
-std::size_t size_without_end_blanks(std::string_view text) {
-  constexpr std::string_view blanks = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
-  const auto last = text.find_last_not_of(blanks);
-  return last == std::string_view::npos ? 0 : last + 1;
-}
 
 std::uint64_t characters(std::string_view utf8) {
   return static_cast<std::uint64_t>(std::ranges::count_if(
@@ -90,6 +85,13 @@ std::optional<bool> is_likeliest(const completion_token& one) {
 }
 
 }  // namespace
+
+std::size_t size_without_end_blanks(std::string_view context) {
+  // Those that Python's str.rstrip() knows in ASCII.
+  constexpr std::string_view blanks = " \t\n\r\v\f\x1c\x1d\x1e\x1f";
+  const auto last = context.find_last_not_of(blanks);
+  return last == std::string_view::npos ? 0 : last + 1;
+}
 
 result<completion_request> completion_for(const loglikelihood_request& request) {
   if (request.context.index() != request.continuation.index()) {

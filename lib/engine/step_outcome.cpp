@@ -98,6 +98,8 @@ void scheduler::complete(job& one, chat::finish_reason why) {
   whole.cached_tokens = one.restored;
   if (!one.salt.empty()) {
     whole.prefix->degraded_reason = degraded_reason(one.kept_here, whole.prompt_tokens, prefixes_->stats());
+    whole.prefix->first_report =
+        !whole.prefix->degraded_reason.empty() && prefixes_->first_report(whole.prefix->key);
   }
   whole.how.mode = one.alone ? run_mode::exclusive : run_mode::continuous;
   whole.how.queued = one.started - one.submitted;

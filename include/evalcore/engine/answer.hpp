@@ -53,6 +53,7 @@ struct execution {
 struct prefix_use {
   std::string key;
   std::string degraded_reason;  ///< degraded_reason(): why its prefix was not kept; empty: nothing to say.
+  bool first_report = false;    ///< It is the first with its key to say so: a host that logs, logs this one.
 };
 
 /// A whole answer, without the text that went before in pieces.
