@@ -6,18 +6,30 @@ import contextlib
 import json
 import pathlib
 import sqlite3
+import statistics
 import sys
 
 RUNS = {"A": "sequential", "A'": "cached", "B": "."}
 
 
-def texts(store):
-    """Answer by item, from a run store."""
+def replies(store):
+    """Reply by item, from a run store."""
     with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
         rows = database.execute(
             "SELECT items.item_id, replies.body FROM replies JOIN items ON items.item_key = replies.item_key"
         )
-        return {item: json.loads(reply)["text"] for item, reply in rows}
+        return {item: json.loads(reply) for item, reply in rows}
+
+
+def texts(store):
+    """Answer by item, from a run store."""
+    return {item: reply["text"] for item, reply in replies(store).items()}
+
+
+def median_ttft(of):
+    """Seconds from the admission of a request to its first token; None where nobody was told."""
+    told = [reply["timing"]["first_token_ns"] / 1e9 for reply in of if "first_token_ns" in reply["timing"]]
+    return statistics.median(told) if told else None
 
 
 def summary_of(folder):
@@ -38,8 +50,13 @@ def is_whole(out):
 
 
 def ratio(a, b):
-    """How much faster b answered; None where one of them answered nothing itself."""
-    return b["items_per_s"] / a["items_per_s"] if a["items_per_s"] and b["items_per_s"] else None
+    """How much less processor time an item took in b; None where one of them answered nothing itself."""
+
+    def of_one(run):
+        answered = run["answered"] - run["reused"]
+        return run["processor_s"] / answered if answered and run["processor_s"] else None
+
+    return of_one(a) / of_one(b) if of_one(a) and of_one(b) else None
 
 
 def shown(value, digits=0):
@@ -58,17 +75,20 @@ def main():
         sys.exit(0 if (is_whole if arguments.whole else is_answered)(out) else 1)
 
     runs = {name: json.loads((out / folder / "summary.json").read_text()) for name, folder in RUNS.items()}
-    answers = {name: texts(out / folder / "run.db") for name, folder in RUNS.items()}
+    stored = {name: replies(out / folder / "run.db") for name, folder in RUNS.items()}
+    answers = {name: {item: reply["text"] for item, reply in of.items()} for name, of in stored.items()}
+    cold = median_ttft(stored["A"].values())
+    follower = median_ttft(reply for reply in stored["A'"].values() if reply["usage"].get("cached_tokens"))
     a, cached, b = runs.values()
 
-    columns = ["", "wall s", "items/s", "mean TTFT s", "tokens fed", "tokens cached", "tokens out",
+    columns = ["", "wall s", "processor s", "items/s", "mean TTFT s", "tokens fed", "tokens cached", "tokens out",
                "example USD", "score", "errors", "texts as A"]
     table = [columns]
     for name, run in runs.items():
         same = sum(answers[name].get(item) == text for item, text in answers["A"].items())
         table.append([
-            name, shown(run["wall_s"], 1), shown(run["items_per_s"], 2), shown(run["mean_ttft_s"], 2),
-            shown(run["fed_tokens"]), shown(run["cached_tokens"]), shown(run["completion_tokens"]),
+            name, shown(run["wall_s"], 1), shown(run["processor_s"], 1), shown(run["items_per_s"], 2),
+            shown(run["mean_ttft_s"], 2), shown(run["fed_tokens"]), shown(run["cached_tokens"]), shown(run["completion_tokens"]),
             shown(run["cost"]["spent_usd"], 6), shown(run["score"], 4), str(run["errors"]),
             f"{same}/{run['items']}",
         ])
@@ -81,6 +101,8 @@ def main():
     comparison = {
         "speedup": ratio(a, b),
         "speedup_vs_cached": ratio(cached, b),
+        "ttft_cold_s": cold,
+        "ttft_follower_s": follower,
         "wall_sequential_s": a["wall_s"],
         "wall_cached_s": cached["wall_s"],
         "wall_batched_s": b["wall_s"],
@@ -99,8 +121,11 @@ def main():
         if run["reused"]:
             print(f"{name} was interrupted: {run['reused']} of {run['items']} items are reused; its times and tokens are "
                   "those of the others, its cost is that of all")
-    print(f"\nB is {shown(comparison['speedup'], 2)} x as fast as A and {shown(comparison['speedup_vs_cached'], 2)} x as fast as A'; "
+    print(f"\nIn processor time B is {shown(comparison['speedup'], 2)} x as fast as A and "
+          f"{shown(comparison['speedup_vs_cached'], 2)} x as fast as A'; "
           f"{comparison['texts_equal']} of {b['items']} texts are the same with and without cache and batching")
+    print(f"first token, one at a time, median: {shown(cold, 2)} s from the beginning of the prompt, "
+          f"{shown(follower, 2)} s from the shared prefix")
     print(f"prefix cached: {shown(b['cached_tokens'])} tokens of {shown(predicted)} predicted")
 
     path = out / "summary.json"

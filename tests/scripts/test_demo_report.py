@@ -15,9 +15,9 @@ sys.dont_write_bytecode = True
 import demo_report  # noqa: E402
 
 
-def figures(items_per_s, reused=0, usd=0.01, answered=2):
-    return {"items": 2, "answered": answered, "reused": reused, "wall_s": 1.0, "items_per_s": items_per_s, "mean_ttft_s": None,
-            "fed_tokens": 10, "cached_tokens": 4, "completion_tokens": 7, "score": 0.5, "errors": 0,
+def figures(processor_s, reused=0, usd=0.01, answered=2):
+    return {"items": 2, "answered": answered, "reused": reused, "wall_s": 1.0, "processor_s": processor_s,
+            "items_per_s": None, "mean_ttft_s": None, "fed_tokens": 10, "cached_tokens": 4, "completion_tokens": 7, "score": 0.5, "errors": 0,
             "cost": {"spent_usd": usd}, "prefix": {"predicted_cached_tokens": 4}}  # fmt: skip
 
 
@@ -27,7 +27,11 @@ class demo(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.out = pathlib.Path(folder.name)
 
-    def leave(self, folder, run):
+    def leave(self, folder, run, first_token_s=1.0, cached=0):
+        def reply(text):
+            timing = {"first_token_ns": first_token_s * 1e9}
+            return json.dumps({"text": text, "timing": timing, "usage": {"cached_tokens": cached}})
+
         into = self.out / folder
         into.mkdir(exist_ok=True)
         (into / "summary.json").write_text(json.dumps(run))
@@ -35,7 +39,7 @@ class demo(unittest.TestCase):
             database.executescript("CREATE TABLE items (item_key, item_id); CREATE TABLE replies (item_key, body);")
             database.executemany("INSERT INTO items VALUES (?, ?)", [("k", "i"), ("l", "j")])
             database.executemany(
-                "INSERT INTO replies VALUES (?, ?)", [("k", '{"text": "yes"}'), ("l", '{"text": "no"}')]
+                "INSERT INTO replies VALUES (?, ?)", [("k", reply("yes")), ("l", reply("no"))]
             )
             database.commit()
 
@@ -66,17 +70,30 @@ class demo(unittest.TestCase):
         (self.out / "summary.json").write_text(json.dumps(figures(1.0)))
         self.assertTrue(demo_report.is_answered(self.out))
 
-    def test_the_table_has_costs_and_a_resumed_run_says_so_and_is_compared_by_its_rate(self):
-        self.leave("sequential", figures(0.5, reused=1, usd=0.02))
+    def test_the_table_has_costs_and_a_resumed_run_says_so_and_is_compared_by_what_an_item_takes(self):
+        self.leave("sequential", figures(4.0, reused=1, usd=0.02))
         self.leave("cached", figures(2.0))
-        self.leave(".", figures(4.0, usd=0.005))
+        self.leave(".", figures(1.0, usd=0.005))
         said = self.report()
         self.assertIn("example USD", said)
         self.assertIn("0.020000", said)
         self.assertIn("A was interrupted: 1 of 2 items are reused", said)
-        self.assertIn("B is 8.00 x as fast as A and 2.00 x as fast as A'", said)
+        self.assertIn("In processor time B is 8.00 x as fast as A and 2.00 x as fast as A'", said)
         kept = json.loads((self.out / "summary.json").read_text())
         self.assertEqual((kept["usd_sequential"], kept["usd_batched"], kept["speedup"]), (0.02, 0.005, 8.0))
+
+    def test_first_tokens_from_the_prefix_are_those_of_replies_with_cached_tokens(self):
+        self.leave("sequential", figures(4.0), first_token_s=8.0)
+        self.leave("cached", figures(2.0), first_token_s=0.5, cached=4)
+        self.leave(".", figures(1.0))
+        self.assertIn("median: 8.00 s from the beginning of the prompt, 0.50 s from the shared prefix", self.report())
+        kept = json.loads((self.out / "summary.json").read_text())
+        self.assertEqual((kept["ttft_cold_s"], kept["ttft_follower_s"]), (8.0, 0.5))
+
+    def test_no_first_token_from_a_prefix_is_unknown(self):
+        for folder in demo_report.RUNS.values():
+            self.leave(folder, figures(1.0))
+        self.assertIn("unknown s from the shared prefix", self.report())
 
     def test_a_run_that_answered_nothing_itself_is_not_compared(self):
         self.leave("sequential", figures(None, reused=2))
