@@ -110,6 +110,12 @@ TEST_CASE("a character is escaped wherever it stands among plain ones") {
   }
 }
 
+TEST_CASE("the writer separates keys and texts that need escapes as it does all others") {
+  json::writer out;
+  out.begin_object().key("\"").string("\n").key("\\").string("x").key("y").string("\t").end_object();
+  CHECK(out.take() == R"({"\"":"\n","\\":"x","y":"\t"})");
+}
+
 TEST_CASE("the writer separates what stands side by side") {
   json::writer out;
   out.begin_object()
