@@ -62,9 +62,9 @@ std::optional<std::string_view> content_text(const element& message) {
 }
 
 std::string_view reasoning_text(const element& message) {
-  const auto named_in_full = text_member(message, "reasoning_content");
-  if (named_in_full) return *named_in_full;
-  return text_member(message, "reasoning").value_or("");
+  const auto [named_in_full, reasoning] = members(message, {"reasoning_content", "reasoning"});
+  if (const auto text = text_of(named_in_full)) return *text;
+  return text_of(reasoning).value_or("");
 }
 
 std::optional<error> read_finish(const element& choice, chat::reply& into) {
@@ -83,23 +83,25 @@ std::optional<error> read_finish(const element& choice, chat::reply& into) {
 void read_usage(const element& root, chat::usage& into) {
   const auto usage = member(root, "usage");
   if (!usage) return;
-  replace_if(into.prompt_tokens, count_member(*usage, "prompt_tokens"));
-  replace_if(into.completion_tokens, count_member(*usage, "completion_tokens"));
+  const auto [prompt, completion, prompt_details, cached_beside, cache_hit, completion_details,
+              reasoning_beside] =
+      members(*usage, {"prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens",
+                       "prompt_cache_hit_tokens", "completion_tokens_details", "reasoning_tokens"});
+  replace_if(into.prompt_tokens, count_of(prompt));
+  replace_if(into.completion_tokens, count_of(completion));
   // The first place is OpenAI's; the others are an older oMLX's and DeepSeek's.
   std::optional<std::uint64_t> cached;
-  if (const auto details = member(*usage, "prompt_tokens_details")) {
-    cached = count_member(*details, "cached_tokens");
-    replace_if(into.cache_write_tokens, count_member(*details, "cache_write_tokens"));
+  if (prompt_details) {
+    cached = count_member(*prompt_details, "cached_tokens");
+    replace_if(into.cache_write_tokens, count_member(*prompt_details, "cache_write_tokens"));
   }
-  if (!cached) cached = count_member(*usage, "cached_tokens");
-  if (!cached) cached = count_member(*usage, "prompt_cache_hit_tokens");
+  if (!cached) cached = count_of(cached_beside);
+  if (!cached) cached = count_of(cache_hit);
   replace_if(into.cached_tokens, cached);
   // SGLang counts the reasoning at the top.
   std::optional<std::uint64_t> reasoning;
-  if (const auto details = member(*usage, "completion_tokens_details")) {
-    reasoning = count_member(*details, "reasoning_tokens");
-  }
-  if (!reasoning) reasoning = count_member(*usage, "reasoning_tokens");
+  if (completion_details) reasoning = count_member(*completion_details, "reasoning_tokens");
+  if (!reasoning) reasoning = count_of(reasoning_beside);
   replace_if(into.reasoning_tokens, reasoning);
 }
 
@@ -119,7 +121,7 @@ result<chat::reply> decode_openai_chat(std::string_view body, const dialect& way
   if (!content) return bad("the content of the answer is not text");
 
   chat::reply reply;
-  reply.text = *content;
+  reply.text = std::string(*content);
   reply.reasoning = reasoning_text(*message);
   if (auto failure = read_finish(*choice, reply)) return *std::move(failure);
   auto calls = whole_calls(*message);
