@@ -105,36 +105,47 @@ void read_usage(const element& root, chat::usage& into) {
   replace_if(into.reasoning_tokens, reasoning);
 }
 
-result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways) {
+namespace {
+
+/// What is wrong with the answer, if anything is.
+std::optional<error> read_whole(std::string_view body, const dialect& ways, chat::reply& into) {
   json_reader reader;
   const auto root = reader.read(body);
   if (!root) {
     return bad(body.find_first_not_of(" \t\r\n") == std::string_view::npos ? "the answer is empty"
                                                                            : "the answer is not JSON");
   }
-  if (auto failure = error_inside(*root)) return *std::move(failure);
+  if (auto failure = error_inside(*root)) return failure;
   const auto choice = first_choice(*root);
-  if (auto failure = choice ? error_inside(*choice) : std::nullopt) return *std::move(failure);
+  if (auto failure = choice ? error_inside(*choice) : std::nullopt) return failure;
   const auto message = choice ? member(*choice, "message") : std::nullopt;
   if (!message) return bad("the answer has no choice with a message");
   const auto content = content_text(*message);
   if (!content) return bad("the content of the answer is not text");
 
-  chat::reply reply;
-  reply.text = std::string(*content);
-  reply.reasoning = reasoning_text(*message);
-  if (auto failure = read_finish(*choice, reply)) return *std::move(failure);
+  into.text = std::string(*content);
+  into.reasoning = reasoning_text(*message);
+  if (auto failure = read_finish(*choice, into)) return failure;
   auto calls = whole_calls(*message);
   if (!calls) return std::move(calls).error();
-  reply.calls = *std::move(calls);
-  read_logprobs(*choice, reply.logprobs);
-  read_stop_string(*choice, reply);
-  read_refusal(*message, reply);
-  reply.model = text_member(*root, "model").value_or("");
-  read_usage(*root, reply.usage);
-  reply.damage = reader.damage();
-  split_reasoning(ways, reply);
-  return reply;
+  into.calls = *std::move(calls);
+  read_logprobs(*choice, into.logprobs);
+  read_stop_string(*choice, into);
+  read_refusal(*message, into);
+  into.model = text_member(*root, "model").value_or("");
+  read_usage(*root, into.usage);
+  into.damage = reader.damage();
+  split_reasoning(ways, into);
+  return std::nullopt;
+}
+
+}  // namespace
+
+result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways) {
+  // Filled in its place: a reply is too large to be moved about.
+  result<chat::reply> whole{chat::reply()};
+  if (auto failure = read_whole(body, ways, *whole)) whole = *std::move(failure);
+  return whole;
 }
 
 }  // namespace evalcore::wire

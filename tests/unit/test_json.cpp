@@ -98,7 +98,7 @@ TEST_CASE("a character is escaped wherever it stands among plain ones") {
       {"\xff", "\xef\xbf\xbd"},
       {std::string(1, '\0'), "\\u0000"},
   };
-  constexpr std::size_t length = 20;
+  constexpr std::size_t length = 40;
   for (const auto& [character, written] : cases) {
     for (std::size_t before = 0; before <= length; ++before) {
       const std::string head(before, 'a');
