@@ -19,11 +19,19 @@ namespace evalcore::wire {
 
 using simdjson::dom::element;
 
+/// Most keys differ in their lengths or their first characters, which needs no call.
+inline bool same_key(std::string_view one, std::string_view other) {
+  return one.size() == other.size() && (one.empty() || one.front() == other.front()) && one == other;
+}
+
 /// Nullopt when `from` is no object, or has no such member.
 inline std::optional<element> member_or_null(const element& from, std::string_view key) {
-  element found;
-  if (from.at_key(key).get(found) != simdjson::SUCCESS) return std::nullopt;
-  return found;
+  simdjson::dom::object object;
+  if (from.get_object().get(object) != simdjson::SUCCESS) return std::nullopt;
+  for (auto one = object.begin(), end = object.end(); one != end; ++one) {
+    if (same_key(one.key(), key)) return one.value();
+  }
+  return std::nullopt;
 }
 
 /// The same, and nullopt when the member is null.
@@ -62,7 +70,8 @@ std::array<std::optional<element>, count> members(const element& from,
   simdjson::dom::object object;
   if (from.get_object().get(object) != simdjson::SUCCESS) return found;
   for (auto one = object.begin(), end = object.end(); one != end; ++one) {
-    const auto* const at = std::find(std::begin(keys), std::end(keys), one.key());
+    const auto* const at = std::find_if(std::begin(keys), std::end(keys),
+                                        [&](std::string_view key) { return same_key(one.key(), key); });
     if (at == std::end(keys)) continue;
     const auto value = one.value();
     if (!value.is_null()) found[static_cast<std::size_t>(at - keys)] = value;
