@@ -76,8 +76,8 @@ class epoll_reads final : public plain_reads {
     std::function<void()> writable;
   };
 
-  /// To be told of each arrival once: to be told of what is still there, the system looks at every socket
-  /// that it has told of a second time.
+  /// Each arrival is told of once. Else the system looks a second time at each socket that it told of, to see
+  /// whether anything is left.
   bool ask(int what, entry& of) {
     epoll_event wish{};
     wish.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
