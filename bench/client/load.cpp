@@ -70,7 +70,7 @@ std::string body_text() {
 std::string request_bytes(const load& of) {
   const auto at = backend::read_endpoint(of.base_url());
   if (!at) give_up(at.error().message);
-  auto text = net::request_text(at->at, at->post("/v1/chat/completions", body_text()));
+  auto text = net::request_text(net::headers_of(at->at), at->post("/v1/chat/completions", body_text()));
   if (!text) give_up(text.error().message);
   return *std::move(text);
 }

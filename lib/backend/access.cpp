@@ -258,7 +258,8 @@ void access::sign(net::http_request& request) const {
     request.target += (request.target.find('?') == std::string::npos ? '?' : '&') + query_;
   }
   if (!source_.empty()) {
-    const std::lock_guard lock(guarded_);
+    std::unique_lock lock(guarded_, std::defer_lock);
+    if (refresher_.joinable()) lock.lock();  // Else the key stays the same.
     if (bearer_) {
       request.headers.emplace_back("Authorization", "Bearer " + key_);
     } else {
@@ -278,7 +279,8 @@ error access::without_secrets(error failure) const {
 }
 
 std::string access::without_secrets(std::string said) const {
-  const std::lock_guard lock(guarded_);
+  std::unique_lock lock(guarded_, std::defer_lock);
+  if (refresher_.joinable()) lock.lock();  // Else no secret comes after those that were read first.
   for (const auto& secret : secrets_) {
     replace_all(said, secret, "[hidden]");
     hide_cut_secret(said, secret);

@@ -15,19 +15,28 @@ void append_escape(std::string& out, std::uint32_t unit) {
   for (int shift = 12; shift >= 0; shift -= 4) out += digits[(unit >> shift) & 0xFU];
 }
 
-bool is_plain(char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; }
+/// What stands as it is, by byte.
+constexpr auto plain_characters = [] {
+  std::array<bool, 256> all{};
+  for (unsigned char c = ' '; c < 0x7F; ++c) all[c] = c != '"' && c != '\\';
+  return all;
+}();
 
 /// Of this many characters, whether all stand as they are. Vectors of GCC and Clang: what a harness sends is
 /// mostly prompts, and a byte at a time they cost more than all the rest of a request's text.
-constexpr std::size_t at_once = 16;
+constexpr std::size_t at_once = 32;
 bool all_are_plain(const char* from) {
-  using characters = unsigned char __attribute__((vector_size(at_once)));
-  using words = std::uint64_t __attribute__((vector_size(at_once)));
-  characters all;
-  std::memcpy(&all, from, sizeof all);
-  const auto special = (all < ' ') | (all >= 0x7F) | (all == '"') | (all == '\\');
+  constexpr std::size_t width = 16;
+  using characters = unsigned char __attribute__((vector_size(width)));
+  using words = std::uint64_t __attribute__((vector_size(width)));
+  const auto special = [](const char* of) {
+    characters all;
+    std::memcpy(&all, of, sizeof all);
+    return (all - ' ' >= 0x7F - ' ') | (all == '"') | (all == '\\');
+  };
+  const auto any = special(from) | special(from + width);
   words found;
-  std::memcpy(&found, &special, sizeof found);
+  std::memcpy(&found, &any, sizeof found);
   return (found[0] | found[1]) == 0;
 }
 
@@ -35,11 +44,23 @@ bool all_are_plain(const char* from) {
 std::size_t length_of_plain(std::string_view text) {
   std::size_t length = 0;
   while (text.size() - length >= at_once && all_are_plain(text.data() + length)) length += at_once;
-  while (length < text.size() && is_plain(text[length])) ++length;
+  while (length < text.size() && plain_characters[static_cast<unsigned char>(text[length])]) ++length;
   return length;
 }
 
-void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
+/// `before` and `after` stand beside the quotes; 0: nothing does.
+void append_quoted_as(std::string& out, std::string_view text, bool ascii, char before = 0, char after = 0) {
+  if (length_of_plain(text) == text.size()) {
+    // As nearly all are. To grow a string costs more than to write a key: once for the whole of it.
+    const std::size_t length = text.size() + 2 + (before != 0 ? 1 : 0) + (after != 0 ? 1 : 0);
+    out.append(length, '"');
+    char* at = out.data() + out.size() - length;
+    if (before != 0) *at++ = before;
+    std::memcpy(at + 1, text.data(), text.size());
+    if (after != 0) at[text.size() + 2] = after;
+    return;
+  }
+  if (before != 0) out += before;
   out += '"';
   for (std::size_t i = 0; i < text.size();) {
     if (const std::size_t plain = length_of_plain(text.substr(i)); plain > 0) {
@@ -102,6 +123,7 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii) {
     }
   }
   out += '"';
+  if (after != 0) out += after;
 }
 
 struct style {
@@ -214,15 +236,13 @@ writer& writer::end_array() {
   return *this;
 }
 writer& writer::key(std::string_view name) {
-  separate();
-  append_quoted(out_, name);
-  out_ += ':';
+  append_quoted_as(out_, name, false, fresh_ ? char{0} : ',', ':');
   fresh_ = true;
   return *this;
 }
 writer& writer::string(std::string_view text) {
-  separate();
-  append_quoted(out_, text);
+  append_quoted_as(out_, text, false, fresh_ ? char{0} : ',');
+  fresh_ = false;
   return *this;
 }
 writer& writer::number(std::int64_t n) {

@@ -72,6 +72,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
         plain(owner.native().plain.get()),
         origin(std::move(server)),
         peer(origin.host_and_port()),
+        common_headers(headers_of(origin)),
         bounds(limits),
         resolver(context),
         timer(context) {
@@ -86,6 +87,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   plain_reads* const plain;
   const url origin;
   const std::string peer;
+  const std::string common_headers;
   const http_limits bounds;
   tcp::resolver resolver;
   std::optional<result<tls_client>> tls;  ///< For an https origin.
@@ -99,11 +101,12 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   std::optional<instant> timer_set_to;
   exchange_id next = 1;
 
-  exchange_id start(http_request request, std::shared_ptr<http_sink> sink) {
+  exchange_id start(http_request&& request, std::shared_ptr<http_sink> sink) {
     const auto now = clock_now();
     const auto one = std::make_shared<exchange>(next++, request.deadlines, peer, std::move(sink), now);
-    open.emplace(one->id, one);
-    auto text = tls && !*tls ? result<std::string>(tls->error()) : request_text(origin, request);
+    open.emplace_hint(open.end(), one->id, one);
+    auto text =
+        tls && !*tls ? result<std::string>(tls->error()) : request_text(common_headers, std::move(request));
     if (text) {
       one->text = *std::move(text);
       if (auto link = take_idle()) attach(one, std::move(link));
@@ -176,11 +179,11 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   /// Gives back what an ended exchange holds, before its sink hears of the end and may start the next.
   void release(exchange& one) {
     if (!numeric_host && could_not_connect(one.machine.outcome())) addresses.clear();
-    const connection_ptr link = detach(one);
+    connection_ptr link = detach(one);
     if (!link) return;
     const auto life = one.machine.keep_for();
     if (!life || !link->fit()) return link->close();
-    idle.push_back({link, one.read_at + *life});
+    idle.push_back({std::move(link), one.read_at + *life});
     wake_at(idle.back().until);
   }
 

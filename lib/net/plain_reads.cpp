@@ -38,7 +38,7 @@ class epoll_reads final : public plain_reads {
   void add(int socket, heard to) override {
     auto& one = sockets_[socket];
     one = std::make_unique<entry>(entry{socket, std::move(to), nullptr});
-    if (!ask(EPOLL_CTL_ADD, *one, EPOLLIN)) refuse(socket, {errno, boost::system::system_category()});
+    if (!ask(EPOLL_CTL_ADD, *one)) refuse(socket, {errno, boost::system::system_category()});
     if (!waits_) wait();
   }
 
@@ -54,7 +54,7 @@ class epoll_reads final : public plain_reads {
   void when_writable(int socket, std::function<void()> then) override {
     auto& one = *sockets_.at(socket);
     one.writable = std::move(then);
-    ask(EPOLL_CTL_MOD, one, EPOLLIN | EPOLLOUT);
+    ask(EPOLL_CTL_MOD, one);
   }
 
   [[nodiscard]] std::size_t write(int socket, std::string_view bytes) override {
@@ -76,9 +76,12 @@ class epoll_reads final : public plain_reads {
     std::function<void()> writable;
   };
 
-  bool ask(int what, entry& of, std::uint32_t events) {
+  /// Each arrival is told of once. Else the system looks a second time at each socket that it told of, to see
+  /// whether anything is left.
+  bool ask(int what, entry& of) {
     epoll_event wish{};
-    wish.events = events;
+    wish.events = EPOLLIN | EPOLLRDHUP | EPOLLET;
+    if (of.writable) wish.events |= EPOLLOUT;
     wish.data.ptr = &of;
     return ::epoll_ctl(poller_.native_handle(), what, of.socket, &wish) == 0;
   }
@@ -109,24 +112,33 @@ class epoll_reads final : public plain_reads {
     for (int i = 0; i < count; ++i) {
       const auto& event = found[static_cast<std::size_t>(i)];
       entry& one = *static_cast<entry*>(event.data.ptr);
-      if (one.socket != closed && one.writable && (event.events & ~std::uint32_t{EPOLLIN}) != 0) {
-        ask(EPOLL_CTL_MOD, one, EPOLLIN);
-        std::exchange(one.writable, nullptr)();
+      if (one.socket != closed && one.writable && (event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) {
+        const auto then = std::exchange(one.writable, nullptr);
+        ask(EPOLL_CTL_MOD, one);
+        then();
       }
-      if (one.socket != closed && (event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(one);
+      if (one.socket != closed && (event.events & ~std::uint32_t{EPOLLOUT}) != 0) read(one, event.events);
     }
     looking_ = false;
     closed_.clear();
   }
 
-  void read(entry& from) {
+  void read(entry& from, std::uint32_t told) {
     const auto got = ::recv(from.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-    if (bytes > 0) return from.to({}, {buffer_.data(), bytes}, bytes < buffer_.size());
+    if (bytes > 0) {
+      const bool all = bytes < buffer_.size();
+      from.to({}, {buffer_.data(), bytes}, all);
+      // More, or an end or a failure behind it: in the next turn, after what others have.
+      const bool left = !all || (told & ~std::uint32_t{EPOLLIN | EPOLLOUT}) != 0;
+      if (left && from.socket != closed) ask(EPOLL_CTL_MOD, from);
+      return;
+    }
     const int why = got < 0 ? errno : 0;
-    if (why == EAGAIN || why == EINTR) return;
+    if (why == EINTR) ask(EPOLL_CTL_MOD, from);
+    if (why == EINTR || why == EAGAIN) return;
     // Nothing more comes, and the system would say so again and again.
-    ask(EPOLL_CTL_DEL, from, 0);
+    ask(EPOLL_CTL_DEL, from);
     from.to(got < 0 ? error_code(why, boost::system::system_category()) : error_code(boost::asio::error::eof),
             {}, true);
   }

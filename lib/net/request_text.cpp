@@ -40,7 +40,15 @@ error refuse(std::string what) { return fail(errc::invalid_argument, stage::conf
 
 }  // namespace
 
-result<std::string> request_text(const url& origin, const http_request& request) {
+std::string headers_of(const url& origin) {
+  const bool usual_port = origin.port == (origin.tls ? 443 : 80);
+  const std::string named = origin.host_and_port();
+  // A score must not hang on a decompressor, nor its memory on how far a server's bytes swell.
+  return "Host: " + (usual_port ? named.substr(0, named.rfind(':')) : named) +
+         "\r\nAccept-Encoding: identity\r\n";
+}
+
+result<std::string> request_text(std::string_view common, http_request request) {
   if (request.method != "POST" && request.method != "GET") {
     return fail(errc::unsupported, stage::send, "only GET and POST requests can be sent");
   }
@@ -48,14 +56,10 @@ result<std::string> request_text(const url& origin, const http_request& request)
                                                        [](char c) { return c > ' ' && c < '\x7f'; })) {
     return refuse("a request's path begins with '/' and holds no blanks or control characters");
   }
-  std::string out;
-  out.reserve(512 + request.body.size());
-  out.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
-  const bool usual_port = origin.port == (origin.tls ? 443 : 80);
-  const std::string named = origin.host_and_port();
-  out.append("Host: ").append(usual_port ? named.substr(0, named.rfind(':')) : named).append("\r\n");
-  // A score must not hang on a decompressor, nor its memory on how far a server's bytes swell.
-  out.append("Accept-Encoding: identity\r\n");
+  constexpr std::size_t usual_bytes = 512;
+  std::string head;
+  head.reserve(usual_bytes);
+  head.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n").append(common);
   for (const auto& [name, value] : request.headers) {
     if (name.empty() || !std::all_of(name.begin(), name.end(), token_character)) {
       return refuse("a header's name holds a character that header names do not have");
@@ -63,14 +67,14 @@ result<std::string> request_text(const url& origin, const http_request& request)
     if (reserved(name)) return refuse("the header " + name + " is set by the client itself");
     if (!value_is_safe(value))
       return refuse("the value of the header " + name + " holds a control character");
-    out.append(name).append(": ").append(value).append("\r\n");
+    head.append(name).append(": ").append(value).append("\r\n");
   }
   if (request.method == "POST" || !request.body.empty()) {
-    out.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
+    head.append("Content-Length: ").append(std::to_string(request.body.size())).append("\r\n");
   }
   // The default of HTTP/1.1, said for the servers that answer with HTTP/1.0.
-  out.append("Connection: keep-alive\r\n\r\n").append(request.body);
-  return out;
+  head.append("Connection: keep-alive\r\n\r\n");
+  return std::move(request.body.insert(0, head));
 }
 
 }  // namespace evalcore::net

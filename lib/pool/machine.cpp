@@ -276,18 +276,23 @@ std::optional<std::uint32_t> machine::choose(const item& one, instant now) const
 
 void machine::wait(item_id id, item& one, instant until) {
   one.not_before = until;
-  waiting_.emplace(until, id);
+  const std::pair place(until, id);
+  waiting_.insert(std::ranges::lower_bound(waiting_, place), place);
+}
+
+void machine::stop_waiting(item_id id, item& one) {
+  waiting_.erase(std::ranges::lower_bound(waiting_, std::pair(*one.not_before, id)));
+  one.not_before.reset();
 }
 
 void machine::forget(items::iterator which) {
-  if (which->second.not_before) waiting_.erase({*which->second.not_before, which->first});
+  if (which->second.not_before) stop_waiting(which->first, which->second);
   items_.erase(which);
   holding_ = false;
 }
 
 start_attempt machine::start(item_id id, item& one, std::uint32_t endpoint, instant now) {
-  waiting_.erase({*one.not_before, id});
-  one.not_before.reset();
+  stop_waiting(id, one);
   one.endpoint = endpoint;
   one.sent_at = now;
   if (one.attempts++ == 0) {
@@ -410,9 +415,8 @@ std::optional<instant> machine::next_wake(instant now) {
     if (!due && !pulls && waiting_.empty()) continue;
     if (const auto at = gate.opens_at()) consider(*at);
   }
-  if (const auto later = waiting_.upper_bound({now, ~item_id{0}}); later != waiting_.end()) {
-    consider(later->first);
-  }
+  const auto later = std::ranges::upper_bound(waiting_, std::pair(now, ~item_id{0}));
+  if (later != waiting_.end()) consider(later->first);
   if (due) consider(budget_->affords_at(now));
   if (pulls) consider(asks_at());
   return next;

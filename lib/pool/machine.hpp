@@ -4,7 +4,6 @@
 #include <deque>
 #include <optional>
 #include <random>
-#include <set>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -139,6 +138,7 @@ class machine {
   [[nodiscard]] std::optional<command> expire(instant now);
   [[nodiscard]] start_attempt start(item_id id, item& one, std::uint32_t endpoint, instant now);
   void wait(item_id id, item& one, instant until);
+  void stop_waiting(item_id id, item& one);
   void forget(items::iterator which);
   void stop(std::optional<error> why);
   [[nodiscard]] std::optional<error> out_of_use(instant now) const;
@@ -150,7 +150,7 @@ class machine {
   std::optional<retry_budget> budget_;       ///< From the first step.
   std::mt19937_64 random_;
   items items_;
-  std::set<std::pair<instant, item_id>> waiting_;
+  std::vector<std::pair<instant, item_id>> waiting_;   ///< In order. Most go where they came, at once.
   std::deque<std::pair<instant, item_id>> deadlines_;  ///< All have the same, so they are in order.
   std::deque<command> due_;
   std::optional<instant> started_;

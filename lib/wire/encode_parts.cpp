@@ -64,7 +64,7 @@ std::string_view sent_arguments(std::string_view arguments) {
 }
 
 std::size_t expected_bytes(const chat::request& request) {
-  constexpr std::size_t around_all = 384;
+  constexpr std::size_t around_all = 640;  // With the head that a client puts before the body.
   constexpr std::size_t around_one = 64;
   std::size_t bytes = around_all;
   for (const auto& turn : request.messages) {

@@ -1,7 +1,6 @@
 #include "wire/json_view.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <numeric>
 #include <string>
@@ -52,33 +51,37 @@ std::uint64_t mark_of(std::string_view key) {
   return std::uint64_t{1} << ((front * 5U + back * 3U + key.size()) % bits);
 }
 
-bool repeats_a_key_itself(const simdjson::dom::object& from) {
-  if (from.size() > few_members) return last_members(from).size() < from.size();
-  std::array<std::string_view, few_members> keys;
-  auto* end = keys.begin();
-  std::uint64_t marks = 0;  // Of the keys so far; most keys differ in theirs.
-  for (auto one = from.begin(), last = from.end(); one != last; ++one) {
-    const auto key = one.key();
-    const auto mark = mark_of(key);
-    if ((marks & mark) != 0 && std::find(keys.begin(), end, key) != end) return true;
-    marks |= mark;
-    *end++ = key;
+/// Whether a member from `first` on has the key of `one`, which is a later one.
+bool stands_before(simdjson::dom::object::iterator first, const simdjson::dom::object::iterator& one) {
+  for (const auto key = one.key(); first != one; ++first) {
+    if (first.key() == key) return true;
   }
   return false;
 }
 
-// The parser's depth limit bounds the recursion.
+bool holds_others(const element& from) {
+  const auto type = from.type();
+  return type == simdjson::dom::element_type::OBJECT || type == simdjson::dom::element_type::ARRAY;
+}
+
+/// `from` is an object or an array. The parser's depth limit bounds the recursion.
 bool repeats_a_key(const element& from) {  // NOLINT(misc-no-recursion)
   if (from.is_array()) {
     const auto elements = from.get_array().value_unsafe();
     return std::any_of(elements.begin(), elements.end(),
-                       [](const element& one) { return repeats_a_key(one); });
+                       [](const element& one) { return holds_others(one) && repeats_a_key(one); });
   }
-  if (!from.is_object()) return false;
   const auto members = from.get_object().value_unsafe();
-  if (repeats_a_key_itself(members)) return true;
-  for (auto one = members.begin(), last = members.end(); one != last; ++one) {
-    if (repeats_a_key(one.value())) return true;
+  const bool few = members.size() <= few_members;
+  if (!few && last_members(members).size() < members.size()) return true;
+  const auto first = members.begin();
+  std::uint64_t marks = 0;  // Of the keys so far; most keys differ in theirs.
+  for (auto one = first, last = members.end(); one != last; ++one) {
+    const auto mark = mark_of(one.key());
+    if (few && (marks & mark) != 0 && stands_before(first, one)) return true;
+    marks |= mark;
+    const element value = one.value();
+    if (holds_others(value) && repeats_a_key(value)) return true;
   }
   return false;
 }
@@ -181,7 +184,7 @@ std::optional<element> json_reader::read(std::string_view text) {
     failure = parse(mended, root);
   }
   if (failure != simdjson::SUCCESS) return std::nullopt;
-  if (repeats_a_key(root)) {
+  if (holds_others(root) && repeats_a_key(root)) {
     found.duplicate_key = true;
     mended.clear();
     append_with_last_members(mended, root);

@@ -2,7 +2,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -15,11 +19,19 @@ namespace evalcore::wire {
 
 using simdjson::dom::element;
 
+/// Most keys differ in their lengths or their first characters, which needs no call.
+inline bool same_key(std::string_view one, std::string_view other) {
+  return one.size() == other.size() && (one.empty() || one.front() == other.front()) && one == other;
+}
+
 /// Nullopt when `from` is no object, or has no such member.
 inline std::optional<element> member_or_null(const element& from, std::string_view key) {
-  element found;
-  if (from.at_key(key).get(found) != simdjson::SUCCESS) return std::nullopt;
-  return found;
+  simdjson::dom::object object;
+  if (from.get_object().get(object) != simdjson::SUCCESS) return std::nullopt;
+  for (auto one = object.begin(), end = object.end(); one != end; ++one) {
+    if (same_key(one.key(), key)) return one.value();
+  }
+  return std::nullopt;
 }
 
 /// The same, and nullopt when the member is null.
@@ -28,23 +40,43 @@ inline std::optional<element> member(const element& from, std::string_view key) 
   return found && !found->is_null() ? found : std::nullopt;
 }
 
-inline std::optional<std::string_view> text_of(const element& from) {
+inline std::optional<std::string_view> text_of(const std::optional<element>& from) {
   std::string_view text;
-  if (from.get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
+  if (!from || from->get_string().get(text) != simdjson::SUCCESS) return std::nullopt;
   return text;
 }
 
 inline std::optional<std::string_view> text_member(const element& from, std::string_view key) {
-  const auto found = member(from, key);
-  return found ? text_of(*found) : std::nullopt;
+  return text_of(member(from, key));
 }
 
 /// A count: an integer that is not negative.
-inline std::optional<std::uint64_t> count_member(const element& from, std::string_view key) {
-  const auto found = member(from, key);
+inline std::optional<std::uint64_t> count_of(const std::optional<element>& from) {
   std::uint64_t count = 0;
-  if (!found || found->get_uint64().get(count) != simdjson::SUCCESS) return std::nullopt;
+  if (!from || from->get_uint64().get(count) != simdjson::SUCCESS) return std::nullopt;
   return count;
+}
+
+inline std::optional<std::uint64_t> count_member(const element& from, std::string_view key) {
+  return count_of(member(from, key));
+}
+
+/// member() for each of the keys, in their order. One pass over the object: most of what replies are asked
+/// for, they do not have, and each absent member costs a look at all keys.
+template <std::size_t count>
+std::array<std::optional<element>, count> members(const element& from,
+                                                  const std::string_view (&keys)[count]) {
+  std::array<std::optional<element>, count> found;
+  simdjson::dom::object object;
+  if (from.get_object().get(object) != simdjson::SUCCESS) return found;
+  for (auto one = object.begin(), end = object.end(); one != end; ++one) {
+    const auto* const at = std::find_if(std::begin(keys), std::end(keys),
+                                        [&](std::string_view key) { return same_key(one.key(), key); });
+    if (at == std::end(keys)) continue;
+    const auto value = one.value();
+    if (!value.is_null()) found[static_cast<std::size_t>(at - keys)] = value;
+  }
+  return found;
 }
 
 /// Has a parser from read() to rest(), which is then the thread's next reader's: thousands of streams that

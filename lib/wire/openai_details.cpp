@@ -53,8 +53,8 @@ void read_logprobs(const element& choice, std::vector<chat::token_logprob>& into
 
 void read_stop_string(const element& choice, chat::reply& into) {
   // vLLM's and SGLang's names; a stop token is a number there.
-  for (const auto* key : {"stop_reason", "matched_stop"}) {
-    if (const auto text = text_member(choice, key)) into.stop_string = *text;
+  for (const auto& said : members(choice, {"stop_reason", "matched_stop"})) {
+    if (const auto text = text_of(said)) into.stop_string = *text;
   }
 }
 

@@ -150,8 +150,8 @@ error error_of(std::optional<int> status, const element& root) { return make(sta
 
 std::optional<error> error_inside(const element& root) {
   // SGLang's errors are flat.
-  if (text_member(root, "object") == "error") return error_of(std::nullopt, root);
-  const auto inside = member(root, "error");
+  const auto [object, inside] = members(root, {"object", "error"});
+  if (text_of(object) == "error") return error_of(std::nullopt, root);
   if (!inside) return std::nullopt;
   bool flag = true;
   if (inside->get_bool().get(flag) == simdjson::SUCCESS && !flag) return std::nullopt;

@@ -62,9 +62,9 @@ std::optional<std::string_view> content_text(const element& message) {
 }
 
 std::string_view reasoning_text(const element& message) {
-  const auto named_in_full = text_member(message, "reasoning_content");
-  if (named_in_full) return *named_in_full;
-  return text_member(message, "reasoning").value_or("");
+  const auto [named_in_full, reasoning] = members(message, {"reasoning_content", "reasoning"});
+  if (const auto text = text_of(named_in_full)) return *text;
+  return text_of(reasoning).value_or("");
 }
 
 std::optional<error> read_finish(const element& choice, chat::reply& into) {
@@ -83,56 +83,69 @@ std::optional<error> read_finish(const element& choice, chat::reply& into) {
 void read_usage(const element& root, chat::usage& into) {
   const auto usage = member(root, "usage");
   if (!usage) return;
-  replace_if(into.prompt_tokens, count_member(*usage, "prompt_tokens"));
-  replace_if(into.completion_tokens, count_member(*usage, "completion_tokens"));
+  const auto [prompt, completion, prompt_details, cached_beside, cache_hit, completion_details,
+              reasoning_beside] =
+      members(*usage, {"prompt_tokens", "completion_tokens", "prompt_tokens_details", "cached_tokens",
+                       "prompt_cache_hit_tokens", "completion_tokens_details", "reasoning_tokens"});
+  replace_if(into.prompt_tokens, count_of(prompt));
+  replace_if(into.completion_tokens, count_of(completion));
   // The first place is OpenAI's; the others are an older oMLX's and DeepSeek's.
   std::optional<std::uint64_t> cached;
-  if (const auto details = member(*usage, "prompt_tokens_details")) {
-    cached = count_member(*details, "cached_tokens");
-    replace_if(into.cache_write_tokens, count_member(*details, "cache_write_tokens"));
+  if (prompt_details) {
+    cached = count_member(*prompt_details, "cached_tokens");
+    replace_if(into.cache_write_tokens, count_member(*prompt_details, "cache_write_tokens"));
   }
-  if (!cached) cached = count_member(*usage, "cached_tokens");
-  if (!cached) cached = count_member(*usage, "prompt_cache_hit_tokens");
+  if (!cached) cached = count_of(cached_beside);
+  if (!cached) cached = count_of(cache_hit);
   replace_if(into.cached_tokens, cached);
   // SGLang counts the reasoning at the top.
   std::optional<std::uint64_t> reasoning;
-  if (const auto details = member(*usage, "completion_tokens_details")) {
-    reasoning = count_member(*details, "reasoning_tokens");
-  }
-  if (!reasoning) reasoning = count_member(*usage, "reasoning_tokens");
+  if (completion_details) reasoning = count_member(*completion_details, "reasoning_tokens");
+  if (!reasoning) reasoning = count_of(reasoning_beside);
   replace_if(into.reasoning_tokens, reasoning);
 }
 
-result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways) {
+namespace {
+
+/// What is wrong with the answer, if anything is.
+std::optional<error> read_whole(std::string_view body, const dialect& ways, chat::reply& into) {
   json_reader reader;
   const auto root = reader.read(body);
   if (!root) {
     return bad(body.find_first_not_of(" \t\r\n") == std::string_view::npos ? "the answer is empty"
                                                                            : "the answer is not JSON");
   }
-  if (auto failure = error_inside(*root)) return *std::move(failure);
+  if (auto failure = error_inside(*root)) return failure;
   const auto choice = first_choice(*root);
-  if (auto failure = choice ? error_inside(*choice) : std::nullopt) return *std::move(failure);
+  if (auto failure = choice ? error_inside(*choice) : std::nullopt) return failure;
   const auto message = choice ? member(*choice, "message") : std::nullopt;
   if (!message) return bad("the answer has no choice with a message");
   const auto content = content_text(*message);
   if (!content) return bad("the content of the answer is not text");
 
-  chat::reply reply;
-  reply.text = *content;
-  reply.reasoning = reasoning_text(*message);
-  if (auto failure = read_finish(*choice, reply)) return *std::move(failure);
+  into.text = std::string(*content);
+  into.reasoning = reasoning_text(*message);
+  if (auto failure = read_finish(*choice, into)) return failure;
   auto calls = whole_calls(*message);
   if (!calls) return std::move(calls).error();
-  reply.calls = *std::move(calls);
-  read_logprobs(*choice, reply.logprobs);
-  read_stop_string(*choice, reply);
-  read_refusal(*message, reply);
-  reply.model = text_member(*root, "model").value_or("");
-  read_usage(*root, reply.usage);
-  reply.damage = reader.damage();
-  split_reasoning(ways, reply);
-  return reply;
+  into.calls = *std::move(calls);
+  read_logprobs(*choice, into.logprobs);
+  read_stop_string(*choice, into);
+  read_refusal(*message, into);
+  into.model = text_member(*root, "model").value_or("");
+  read_usage(*root, into.usage);
+  into.damage = reader.damage();
+  split_reasoning(ways, into);
+  return std::nullopt;
+}
+
+}  // namespace
+
+result<chat::reply> decode_openai_chat(std::string_view body, const dialect& ways) {
+  // Filled in its place: a reply is too large to be moved about.
+  result<chat::reply> whole{chat::reply()};
+  if (auto failure = read_whole(body, ways, *whole)) whole = *std::move(failure);
+  return whole;
 }
 
 }  // namespace evalcore::wire

@@ -7,6 +7,8 @@
 #include <array>
 #include <cerrno>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "net/plain_reads.hpp"
 
@@ -46,6 +48,42 @@ TEST_CASE("what a socket brings is heard, then its end, once") {
   for (int turn = 0; turn < 5; ++turn) context.poll_one();
   CHECK(text == "hello");
   CHECK(ends == 1);
+}
+
+TEST_CASE("what is more than one read takes is heard in the turns that follow, then the end") {
+  boost::asio::io_context context;
+  const auto reads = net::make_plain_reads(context);
+  const auto [mine, other] = pair_of_sockets();
+  const std::string sent(100'000, 'x');  // One read takes 65,536.
+  std::vector<std::string> heard;
+  reads->add(mine, [&](const auto& why, std::string_view bytes, bool all) {
+    CHECK(all == (heard.size() > 0));
+    heard.emplace_back(why ? "end" : bytes);
+  });
+  REQUIRE(::send(other, sent.data(), sent.size(), 0) == 100'000);
+  ::close(other);
+  for (int turn = 0; turn < 6; ++turn) context.poll_one();
+  REQUIRE(heard.size() == 3);
+  CHECK(heard[0] + heard[1] == sent);
+  CHECK(heard[2] == "end");
+}
+
+TEST_CASE("an end of what the other side sends does not make a full socket writable") {
+  boost::asio::io_context context;
+  const auto reads = net::make_plain_reads(context);
+  const auto [mine, other] = pair_of_sockets();
+  bool ended = false;
+  reads->add(mine, [&](const auto& why, std::string_view, bool) { ended = ended || why; });
+  const std::string piece(16'384, 'x');
+  std::size_t written = 0;
+  while (const auto count = reads->write(mine, piece)) written += count;
+  int writable = 0;
+  reads->when_writable(mine, [&] { ++writable; });
+  ::shutdown(other, SHUT_WR);
+  for (int turn = 0; turn < 3; ++turn) context.poll_one();
+  CHECK(ended);
+  CHECK(writable == 0);
+  ::close(other);
 }
 
 TEST_CASE("who hears may close any socket, of those that were found with it, too") {

@@ -17,7 +17,7 @@ net::http_request request() {
   return out;
 }
 
-net::url origin(const std::string& text) { return *net::parse_url(text); }
+std::string origin(const std::string& text) { return net::headers_of(*net::parse_url(text)); }
 
 }  // namespace
 

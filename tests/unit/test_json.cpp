@@ -98,7 +98,7 @@ TEST_CASE("a character is escaped wherever it stands among plain ones") {
       {"\xff", "\xef\xbf\xbd"},
       {std::string(1, '\0'), "\\u0000"},
   };
-  constexpr std::size_t length = 20;
+  constexpr std::size_t length = 40;
   for (const auto& [character, written] : cases) {
     for (std::size_t before = 0; before <= length; ++before) {
       const std::string head(before, 'a');
@@ -108,6 +108,12 @@ TEST_CASE("a character is escaped wherever it stands among plain ones") {
       CHECK(out == '"' + head + written + tail + '"');
     }
   }
+}
+
+TEST_CASE("the writer separates keys and texts that need escapes as it does all others") {
+  json::writer out;
+  out.begin_object().key("\"").string("\n").key("\\").string("x").key("y").string("\t").end_object();
+  CHECK(out.take() == R"({"\"":"\n","\\":"x","y":"\t"})");
 }
 
 TEST_CASE("the writer separates what stands side by side") {

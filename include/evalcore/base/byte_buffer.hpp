@@ -31,7 +31,7 @@ class byte_buffer {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
 
  private:
-  static constexpr std::size_t first_step = std::size_t{4} * 1024;
+  static constexpr std::size_t first_step = 1024;
   static constexpr std::size_t longest_step = std::size_t{16} * 1024 * 1024;
 
   struct freed {
