@@ -181,7 +181,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
       std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
     };
     const auto again = pool::patient(wanted.pool.retry, note);
-    auto opened = open_backend(loop, arguments.backend, again, stop);
+    auto opened = open_backend(loop, sized_for(arguments.backend, wanted.pool, indices.size()), again, stop);
     if (!opened) return std::move(opened).error();
     backend = *std::move(opened);
     auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, again, stop);

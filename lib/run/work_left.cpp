@@ -94,7 +94,7 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
     of.told.noise_floor->items += 1;
     if (auto looked = look_for_second(of, index, out); !looked) return std::move(looked).error();
   }
-  if (sampled > 0) {
+  if (sampled > 0 && !of.told.backend.greedy_by_default) {
     of.watch.note(std::to_string(sampled) + " of " + std::to_string(out.pending.size()) +
                   " items are sent without a temperature, so the backend's default holds and may sample; "
                   "--temperature 0 makes them greedy");

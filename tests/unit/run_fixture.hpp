@@ -30,10 +30,16 @@ class run_fixture {
   run::summary run(run::run_options how = {}, const std::stop_token& stop = {}, bool cache = false,
                    const run::store* other = nullptr) {
     net::loop loop;
-    auto suite = run::suite::open(path("suite.jsonl"));
-    REQUIRE(suite);
     auto backend = backend::open_scripted(loop, path("script.jsonl"));
     REQUIRE(backend);
+    return run_on(loop, **backend, std::move(how), stop, cache, other);
+  }
+  /// The same on another backend.
+  run::summary run_on(net::loop& loop, backend::backend& backend, run::run_options how,
+                      const std::stop_token& stop = {}, bool cache = false,
+                      const run::store* other = nullptr) {
+    auto suite = run::suite::open(path("suite.jsonl"));
+    REQUIRE(suite);
     auto store = run::store::open(path(store_));
     REQUIRE(store);
     if (cache) how.cache.stores.push_back(&*store);
@@ -43,7 +49,7 @@ class run_fixture {
                               [this](const run::progress& at) {
                                 if (on_progress) on_progress(at);
                               }};
-    auto ran = run::run_suite(*suite, loop, {backend->get()}, *store, how, watch, stop);
+    auto ran = run::run_suite(*suite, loop, {&backend}, *store, how, watch, stop);
     REQUIRE_MESSAGE(ran, ran.error().message);
     return *std::move(ran);
   }

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/backend/embedded.hpp>
+#include <evalcore/engine/simulated.hpp>
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/runner.hpp>
 
@@ -103,6 +105,34 @@ TEST_CASE("a second run sends only what errored, and what it reuses counts the s
   CHECK(again.errors == 1);
   CHECK(again.score() == first.score());
   CHECK(again.possibly_paid_twice == 0);
+}
+
+TEST_CASE("only of a backend that may sample by default it is said that items have no temperature") {
+  run_fixture at;
+  at.suite(item("a", "yes"));
+  at.script(R"({"text":"yes"})"
+            "\n");
+  at.run();
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0].starts_with("1 of 1 items are sent without a temperature"));
+
+  net::loop loop;
+  engine::virtual_clock clock;
+  const auto load = [&]() -> result<engine::loaded_engine> {
+    return engine::loaded_engine{
+        .engine = std::make_unique<engine::simulated_engine>(engine::simulated_options{}, clock)};
+  };
+  const auto greedy = backend::open_embedded(loop, load, {}, {});
+  REQUIRE(greedy);
+  at.use_store("greedy.db");
+  run::run_options how;
+  how.request.defaults.max_tokens = 4;
+  const auto ran = at.run_on(loop, **greedy, how);
+  CHECK(ran.answered == 1);
+  CHECK(at.notes.empty());
+  // At least what this very process has by now.
+  REQUIRE(ran.peak_memory);
+  CHECK(*ran.peak_memory > 1'000'000);
 }
 
 TEST_CASE("a refusal by the backend's filter is no answer to keep: the next run asks again") {
