@@ -45,6 +45,11 @@ std::vector<std::uint64_t> group_units(const prefix::plan& plan) {
   return units;
 }
 
+/// What --context-per-slot must hold beside an answer.
+std::uint32_t longest_of(const prefix::plan& plan) {
+  return plan.lengths.empty() ? 0 : std::ranges::max(plan.lengths);
+}
+
 json::value usd(const std::optional<run::pico_usd>& amount) {
   return amount ? json::value(run::in_usd(*amount)) : json::value();
 }
@@ -110,6 +115,7 @@ void print_json(const planned& of, const run::suite& suite) {
       {"tools", of.tools},
       {"slots", of.slots ? json::value(std::uint64_t{*of.slots}) : json::value()},
       {of.plan.exact ? "prompt_tokens" : "prompt_bytes", of.plan.total_units},
+      {of.plan.exact ? "longest_prompt_tokens" : "longest_prompt_bytes", std::uint64_t{longest_of(of.plan)}},
       {"invariant_prefix", std::uint64_t{of.plan.invariant_units}},
       {of.plan.exact ? "predicted_cached_tokens" : "predicted_cached_bytes", of.prediction.total_cached},
       {"copies_between_slots", std::uint64_t{of.prediction.shares}},
@@ -123,9 +129,10 @@ void print_json(const planned& of, const run::suite& suite) {
 void print_table(const planned& of) {
   const auto units = group_units(of.plan);
   const char* unit = of.plan.exact ? "tokens" : "bytes";
-  std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n",
-              of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit,
-              of.plan.invariant_units, of.tools.c_str());
+  std::printf(
+      "%zu items, %llu %s of prompts (the longest %u), of which the first %u are common to all; tools: %s\n",
+      of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit, longest_of(of.plan),
+      of.plan.invariant_units, of.tools.c_str());
   if (!of.plan.exact) {
     std::printf(
         "counted in bytes, an estimate: name a --backend that tokenizes to count what the model sees\n");

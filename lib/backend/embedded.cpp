@@ -257,8 +257,8 @@ class embedded final : public backend {
 struct findings {
   std::optional<std::uint32_t> safe_width;
   bool keep_prefixes = true;
-  std::string why;                         ///< Why not more of both; empty: nobody says.
-  std::optional<std::uint64_t> row_bytes;  ///< Of a row; present: as many rows as fit were opened.
+  std::string why;    ///< Why not more of both; empty: nobody says.
+  std::string slots;  ///< How many were chosen, in words; empty: none were to be.
 };
 
 info describe(const runtime& of, const findings& found) {
@@ -295,13 +295,18 @@ std::string note_of(const findings& found, std::uint32_t rows) {
          (found.why.empty() ? "" : ": " + found.why);
 }
 
-std::string note_of_slots(std::uint32_t rows, std::uint32_t wanted, std::uint64_t context,
-                          std::uint64_t bytes) {
-  return std::to_string(rows) + (rows == 1 ? " slot of " : " slots of ") + std::to_string(context) +
-         " tokens, " + std::to_string(bytes / 1'000'000) + " MB each" +
-         (rows < wanted
-              ? ": free memory has no room for more, so that a shorter --context-per-slot gives more"
-              : "");
+/// Of an engine that was to open as many rows as fit, up to those of `asked`.
+std::string note_of_slots(const engine::step_engine& opened, const engine::llama_options& asked) {
+  const auto& about = opened.about();
+  const auto bytes = opened.snapshot_bytes(about.context_tokens).value_or(0);
+  auto note = std::to_string(about.max_rows) + (about.max_rows == 1 ? " slot of " : " slots of ") +
+              std::to_string(about.context_tokens) + " tokens, " + std::to_string(bytes / 1'000'000) +
+              " MB each";
+  if (about.max_rows == asked.max_rows) return note;
+  note += ": free memory has no room for more; a shorter --context-per-slot";
+  // Else prefixes are kept in the rows' own memory.
+  if (asked.mode == engine::evaluation::parity) note += " or a smaller --cache-memory-max-gb";
+  return note + " gives more";
 }
 
 result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& load,
@@ -320,10 +325,7 @@ result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& l
   if (!runs) return std::move(runs).error();
   auto about = describe(**runs, found);
   const auto rows = (*runs)->about().max_rows;
-  if (found.row_bytes) {
-    about.notes.push_back(
-        note_of_slots(rows, schedule.max_batch_size, *about.context_per_slot, *found.row_bytes));
-  }
+  if (!found.slots.empty()) about.notes.push_back(found.slots);
   auto note = note_of(found, std::min(schedule.max_batch_size, rows));
   if (!note.empty()) about.notes.push_back(std::move(note));
   return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
@@ -357,7 +359,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     auto opened = engine::open_llama(model);
     if (!opened) return std::move(opened).error();
     made.engine = *std::move(opened);
-    if (how.fit_slots) found.row_bytes = made.engine->snapshot_bytes(made.engine->about().context_tokens);
+    if (how.fit_slots) found.slots = note_of_slots(*made.engine, model);
     if (stop.stop_requested())
       return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
     if (!checked) return made;

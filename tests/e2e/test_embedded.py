@@ -45,6 +45,9 @@ def test_each_prefix_is_computed_once_on_the_grid(evalcore, suite, tmp_path):
     assert whole["cached_tokens"] % 64 == 0
     planned = json.loads(evalcore("plan", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--json").stdout)
     assert planned["predicted_cached_tokens"] == whole["cached_tokens"]
+    prompts = [reply["usage"]["prompt_tokens"] for reply in stored_replies(tmp_path / "out").values()]
+    assert planned["longest_prompt_tokens"] == max(prompts)
+    assert planned["prompt_tokens"] == sum(prompts)
 
 
 def test_fast_shares_all_that_is_common(evalcore, suite, tmp_path):
