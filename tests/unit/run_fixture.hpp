@@ -4,12 +4,15 @@
 
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <evalcore/backend/embedded.hpp>
 #include <evalcore/backend/scripted.hpp>
+#include <evalcore/engine/simulated.hpp>
 #include <evalcore/run/runner.hpp>
 #include <evalcore/run/store.hpp>
 
@@ -61,6 +64,19 @@ class run_fixture {
   temporary_folder folder_;
   std::string store_ = "run.db";
 };
+
+/// On an engine in this process: greedy where a request has no temperature. `clock` must outlive it.
+inline std::unique_ptr<backend::backend> open_simulated(net::loop& loop, engine::virtual_clock& clock) {
+  auto opened = backend::open_embedded(
+      loop,
+      [&]() -> result<engine::loaded_engine> {
+        return engine::loaded_engine{
+            .engine = std::make_unique<engine::simulated_engine>(engine::simulated_options{}, clock)};
+      },
+      {}, {});
+  REQUIRE(opened);
+  return *std::move(opened);
+}
 
 inline std::string item(const std::string& id, const std::string& target) {
   return R"({"id":")" + id + R"(","prompt":"ask )" + id + R"(","target":")" + target + "\"}\n";

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include <evalcore/backend/embedded.hpp>
-#include <evalcore/engine/simulated.hpp>
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/runner.hpp>
 
@@ -118,16 +116,11 @@ TEST_CASE("only of a backend that may sample by default it is said that items ha
 
   net::loop loop;
   engine::virtual_clock clock;
-  const auto load = [&]() -> result<engine::loaded_engine> {
-    return engine::loaded_engine{
-        .engine = std::make_unique<engine::simulated_engine>(engine::simulated_options{}, clock)};
-  };
-  const auto greedy = backend::open_embedded(loop, load, {}, {});
-  REQUIRE(greedy);
+  const auto greedy = test::open_simulated(loop, clock);
   at.use_store("greedy.db");
   run::run_options how;
   how.request.defaults.max_tokens = 4;
-  const auto ran = at.run_on(loop, **greedy, how);
+  const auto ran = at.run_on(loop, *greedy, how);
   CHECK(ran.answered == 1);
   CHECK(at.notes.empty());
   // At least what this very process has by now.
