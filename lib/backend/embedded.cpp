@@ -12,6 +12,7 @@
 #include <evalcore/engine/parity.hpp>
 #include <evalcore/engine/refusal.hpp>
 
+#include "backend/embedded_notes.hpp"
 #include "backend/embedded_reply.hpp"
 #include "backend/embedded_request.hpp"
 #include "backend/embedded_scores.hpp"
@@ -253,15 +254,7 @@ class embedded final : public backend {
   std::vector<std::shared_ptr<scoring>> to_score_;  ///< Since this turn of the loop began.
 };
 
-/// What a loader found out about its engine.
-struct findings {
-  std::optional<std::uint32_t> safe_width;
-  bool keep_prefixes = true;
-  std::string why;    ///< Why not more of both; empty: nobody says.
-  std::string slots;  ///< How many were chosen, in words; empty: none were to be.
-};
-
-info describe(const runtime& of, const findings& found) {
+info describe(const runtime& of, const engine_findings& found) {
   const auto& model = of.about();
   info about;
   about.selector = "embedded";
@@ -283,35 +276,9 @@ info describe(const runtime& of, const findings& found) {
   return about;
 }
 
-std::string note_of(const findings& found, std::uint32_t rows) {
-  std::string note;
-  if (found.safe_width && *found.safe_width < rows) {
-    note = *found.safe_width <= 1 ? "rows are computed one by one"
-                                  : "at most " + std::to_string(*found.safe_width) + " rows share a batch";
-  }
-  if (!found.keep_prefixes) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
-  if (note.empty()) return note;
-  return note + ", so that an answer does not depend on the others" +
-         (found.why.empty() ? "" : ": " + found.why);
-}
-
-/// Of an engine that was to open as many rows as fit, up to those of `asked`.
-std::string note_of_slots(const engine::step_engine& opened, const engine::llama_options& asked) {
-  const auto& about = opened.about();
-  const auto bytes = opened.snapshot_bytes(about.context_tokens).value_or(0);
-  auto note = std::to_string(about.max_rows) + (about.max_rows == 1 ? " slot of " : " slots of ") +
-              std::to_string(about.context_tokens) + " tokens, " + std::to_string(bytes / 1'000'000) +
-              " MB each";
-  if (about.max_rows == asked.max_rows) return note;
-  note += ": free memory has no room for more; a shorter --context-per-slot";
-  // Else prefixes are kept in the rows' own memory.
-  if (asked.mode == engine::evaluation::parity) note += " or a smaller --cache-memory-max-gb";
-  return note + " gives more";
-}
-
 result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& load,
                                       const engine::options& schedule,
-                                      const engine::prefix_cache_options& prefixes, findings& found) {
+                                      const engine::prefix_cache_options& prefixes, engine_findings& found) {
   // start() waits for it, so that what it writes is read after it.
   auto runs = runtime::start(
       [&]() -> result<engine::loaded_engine> {
@@ -326,7 +293,7 @@ result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& l
   auto about = describe(**runs, found);
   const auto rows = (*runs)->about().max_rows;
   if (!found.slots.empty()) about.notes.push_back(found.slots);
-  auto note = note_of(found, std::min(schedule.max_batch_size, rows));
+  auto note = note_of_engine(found, std::min(schedule.max_batch_size, rows));
   if (!note.empty()) about.notes.push_back(std::move(note));
   return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
 }
@@ -336,7 +303,7 @@ result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& l
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
                                                const engine::options& schedule,
                                                const engine::prefix_cache_options& prefixes) {
-  findings found;
+  engine_findings found;
   return open(owner, load, schedule, prefixes, found);
 }
 
@@ -353,7 +320,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
   model.max_rows = schedule.max_batch_size;
   // The loop may be kept by a slow disk; what an answer can have is little memory.
   schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
-  findings found;
+  engine_findings found;
   const auto load = [&]() -> result<engine::loaded_engine> {
     engine::loaded_engine made;
     auto opened = engine::open_llama(model);
