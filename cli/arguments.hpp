@@ -30,7 +30,9 @@ struct backend_arguments {
   std::string model;
   std::string program;  ///< Empty: the usual one.
   std::uint16_t port = 0;
-  std::uint32_t slots = 4;
+  std::optional<std::uint32_t> slots;  ///< Absent: none were named.
+  /// embedded: without named slots as many as fit in memory, up to this; absent: the usual number.
+  std::optional<std::uint32_t> slots_to_fit;
   std::uint64_t context_per_slot = 4096;
   std::uint32_t threads = 1;
   bool share_prefix = true;

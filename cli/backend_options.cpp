@@ -120,9 +120,11 @@ void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
       "folder; URLs: the model's id [the only one that the server lists]");
   auto* url = add_url_options(app, into);
   auto* local = app.add_option_group("embedded, servers that evalcore starts");
-  local->add_option("--slots", into.slots, "Requests that are computed side by side; embedded: at most 64")
-      ->check(whole_number(1, 256))
-      ->capture_default_str();
+  local
+      ->add_option("--slots", into.slots,
+                   "Requests that are computed side by side; embedded: at most 64 [4; embedded with "
+                   "--concurrency auto: as many as fit in memory, up to 16, --evaluation fast: 64]")
+      ->check(whole_number(1, 256));
   local->add_option("--context-per-slot", into.context_per_slot, "Tokens of context for each slot")
       ->check(whole_number(16, 10'000'000))
       ->capture_default_str();

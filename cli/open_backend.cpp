@@ -1,5 +1,6 @@
 #include "open_backend.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <utility>
@@ -34,6 +35,8 @@ constexpr std::array all_selectors{
     selector{"scripted", "replies, delays and faults from a file, for tests and dry runs",
              "--script FILE.jsonl"},
 };
+
+constexpr std::uint32_t usual_slots = 4;
 
 using opened = std::unique_ptr<backend::backend>;
 
@@ -85,7 +88,7 @@ result<opened> open_server(net::loop& owner, const wire::dialect& ways, const ba
   how.program = arguments.program;
   how.model = arguments.model;
   how.port = arguments.port;
-  how.slots = arguments.slots;
+  how.slots = arguments.slots.value_or(usual_slots);
   how.context_per_slot = arguments.context_per_slot;
   how.threads = arguments.threads;
   how.share_prefix = arguments.share_prefix;
@@ -103,7 +106,8 @@ result<opened> open_in_process(net::loop& owner, const backend_arguments& argume
   how.model.mode = arguments.evaluation;
   how.model.context_tokens = static_cast<std::uint32_t>(arguments.context_per_slot);
   how.model.threads = arguments.threads;
-  how.schedule.max_batch_size = arguments.slots;
+  how.fit_slots = !arguments.slots && arguments.slots_to_fit;
+  how.schedule.max_batch_size = arguments.slots.value_or(arguments.slots_to_fit.value_or(usual_slots));
   if (arguments.cache_memory_max_gb > 0) {
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
     how.prefixes.max_bytes = static_cast<std::uint64_t>(arguments.cache_memory_max_gb * gib);
@@ -122,6 +126,14 @@ std::span<const selector> selectors() noexcept { return all_selectors; }
 
 bool looks_like_address(std::string_view word) {
   return word == "localhost" || word.find_first_of(":./") != std::string_view::npos;
+}
+
+backend_arguments sized_for(backend_arguments arguments, const pool::options& how, std::uint64_t items) {
+  if (how.adaptive) {
+    arguments.slots_to_fit =
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(items, 1, how.highest_tried));
+  }
+  return arguments;
 }
 
 std::string selector_names() {

@@ -28,6 +28,11 @@ struct selector {
 /// "llama-server, openai-url, scripted", for messages.
 [[nodiscard]] std::string selector_names();
 
+/// With --concurrency auto the embedded backend may choose its slots: no more than that may try and `items`
+/// can fill.
+[[nodiscard]] backend_arguments sized_for(backend_arguments arguments, const pool::options& how,
+                                          std::uint64_t items);
+
 /// Starts or reaches the backend that was asked for; of a base URL without a selector it finds out which API
 /// is spoken there. A URL that does not answer well is asked again as `again` says. Errors: invalid_argument
 /// (stage config) for what was named or left out wrongly; the backend's own.

@@ -45,6 +45,11 @@ std::vector<std::uint64_t> group_units(const prefix::plan& plan) {
   return units;
 }
 
+/// What --context-per-slot must hold beside an answer.
+std::uint32_t longest_of(const prefix::plan& plan) {
+  return plan.lengths.empty() ? 0 : std::ranges::max(plan.lengths);
+}
+
 json::value usd(const std::optional<run::pico_usd>& amount) {
   return amount ? json::value(run::in_usd(*amount)) : json::value();
 }
@@ -110,6 +115,7 @@ void print_json(const planned& of, const run::suite& suite) {
       {"tools", of.tools},
       {"slots", of.slots ? json::value(std::uint64_t{*of.slots}) : json::value()},
       {of.plan.exact ? "prompt_tokens" : "prompt_bytes", of.plan.total_units},
+      {of.plan.exact ? "longest_prompt_tokens" : "longest_prompt_bytes", std::uint64_t{longest_of(of.plan)}},
       {"invariant_prefix", std::uint64_t{of.plan.invariant_units}},
       {of.plan.exact ? "predicted_cached_tokens" : "predicted_cached_bytes", of.prediction.total_cached},
       {"copies_between_slots", std::uint64_t{of.prediction.shares}},
@@ -123,9 +129,10 @@ void print_json(const planned& of, const run::suite& suite) {
 void print_table(const planned& of) {
   const auto units = group_units(of.plan);
   const char* unit = of.plan.exact ? "tokens" : "bytes";
-  std::printf("%zu items, %llu %s of prompts, of which the first %u are common to all; tools: %s\n",
-              of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit,
-              of.plan.invariant_units, of.tools.c_str());
+  std::printf(
+      "%zu items, %llu %s of prompts (the longest %u), of which the first %u are common to all; tools: %s\n",
+      of.ids.size(), static_cast<unsigned long long>(of.plan.total_units), unit, longest_of(of.plan),
+      of.plan.invariant_units, of.tools.c_str());
   if (!of.plan.exact) {
     std::printf(
         "counted in bytes, an estimate: name a --backend that tokenizes to count what the model sees\n");
@@ -181,7 +188,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
       std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
     };
     const auto again = pool::patient(wanted.pool.retry, note);
-    auto opened = open_backend(loop, arguments.backend, again, stop);
+    auto opened = open_backend(loop, sized_for(arguments.backend, wanted.pool, indices.size()), again, stop);
     if (!opened) return std::move(opened).error();
     backend = *std::move(opened);
     auto tools = run::choose_tools_mode(how.tools, *suite, loop, *backend, note, again, stop);

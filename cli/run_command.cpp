@@ -107,8 +107,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   net::loop loop;
   progress_line shown(arguments.suite.quiet);
   const auto note = [&](const std::string& text) { shown.note(text); };
-  auto backends =
-      open_backends(loop, arguments.backend, pool::patient(arguments.suite.pool.retry, note), stop);
+  auto backends = open_backends(loop, sized_for(arguments.backend, arguments.suite.pool, items),
+                                pool::patient(arguments.suite.pool.retry, note), stop);
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;
   for (const auto& one : *backends) endpoints.push_back(one.get());

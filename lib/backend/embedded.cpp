@@ -12,6 +12,7 @@
 #include <evalcore/engine/parity.hpp>
 #include <evalcore/engine/refusal.hpp>
 
+#include "backend/embedded_notes.hpp"
 #include "backend/embedded_reply.hpp"
 #include "backend/embedded_request.hpp"
 #include "backend/embedded_scores.hpp"
@@ -253,7 +254,8 @@ class embedded final : public backend {
   std::vector<std::shared_ptr<scoring>> to_score_;  ///< Since this turn of the loop began.
 };
 
-info describe(const engine::traits& model, const engine::options& schedule) {
+info describe(const runtime& of, const engine_findings& found) {
+  const auto& model = of.about();
   info about;
   about.selector = "embedded";
   about.model = model.model;
@@ -262,9 +264,10 @@ info describe(const engine::traits& model, const engine::options& schedule) {
   about.identity["model"] = about.model;
   // An answer without a bound may fill it.
   about.identity["context_tokens"] = std::to_string(model.context_tokens);
-  about.slots = std::min(schedule.max_batch_size, model.max_rows);
+  about.slots = std::min(of.how().max_batch_size, model.max_rows);
   about.context_per_slot = model.context_tokens;
-  if (!model.snapshots) {
+  about.greedy_by_default = true;
+  if (!model.snapshots || !found.keep_prefixes) {
     about.cache = wire::cache_ways{.keeps = false};
   } else {
     about.cache =
@@ -273,16 +276,26 @@ info describe(const engine::traits& model, const engine::options& schedule) {
   return about;
 }
 
-std::string note_of(const engine::parity_verdict& verdict, std::uint32_t wanted) {
-  std::string note;
-  if (verdict.width < wanted) {
-    note = verdict.width <= 1 ? "rows are computed one by one"
-                              : "at most " + std::to_string(verdict.width) + " rows share a batch";
-  }
-  if (!verdict.restores) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
-  if (note.empty()) return note;
-  return note + ", so that an answer does not depend on the others: " +
-         (verdict.why.empty() ? "wider batches are not tested" : verdict.why);
+result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& load,
+                                      const engine::options& schedule,
+                                      const engine::prefix_cache_options& prefixes, engine_findings& found) {
+  // start() waits for it, so that what it writes is read after it.
+  auto runs = runtime::start(
+      [&]() -> result<engine::loaded_engine> {
+        auto made = load();
+        if (!made) return made;
+        found.safe_width = made->safe_width;
+        found.keep_prefixes = made->keep_prefixes;
+        return made;
+      },
+      schedule, prefixes);
+  if (!runs) return std::move(runs).error();
+  auto about = describe(**runs, found);
+  const auto rows = (*runs)->about().max_rows;
+  if (!found.slots.empty()) about.notes.push_back(found.slots);
+  auto note = note_of_engine(found, std::min(schedule.max_batch_size, rows));
+  if (!note.empty()) about.notes.push_back(std::move(note));
+  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
 }
 
 }  // namespace
@@ -290,45 +303,41 @@ std::string note_of(const engine::parity_verdict& verdict, std::uint32_t wanted)
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
                                                const engine::options& schedule,
                                                const engine::prefix_cache_options& prefixes) {
-  auto runs = runtime::start(std::move(load), schedule, prefixes);
-  if (!runs) return std::move(runs).error();
-  auto about = describe((*runs)->about(), (*runs)->how());
-  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
+  engine_findings found;
+  return open(owner, load, schedule, prefixes, found);
 }
 
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
                                                const std::stop_token& stop) {
   auto model = how.model;
-  model.max_rows = how.schedule.max_batch_size;
-  std::optional<engine::parity_verdict> verdict;
-  // start() waits for it, so that what it writes is read after it.
+  auto schedule = how.schedule;
+  const bool checked = model.mode == engine::evaluation::parity && how.check_parity;
+  if (how.fit_slots) {
+    const auto most = checked ? engine::widest_checked : engine::most_llama_rows;
+    schedule.max_batch_size = std::min(schedule.max_batch_size, most);
+    model.fit_beside = how.prefixes;
+  }
+  model.max_rows = schedule.max_batch_size;
+  // The loop may be kept by a slow disk; what an answer can have is little memory.
+  schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
+  engine_findings found;
   const auto load = [&]() -> result<engine::loaded_engine> {
     engine::loaded_engine made;
     auto opened = engine::open_llama(model);
     if (!opened) return std::move(opened).error();
     made.engine = *std::move(opened);
+    if (how.fit_slots) found.slots = note_of_slots(*made.engine, model);
     if (stop.stop_requested())
       return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
-    if (model.mode != engine::evaluation::parity || !how.check_parity) return made;
-    auto found = engine::check_parity(*made.engine);
-    if (!found) return std::move(found).error();
-    verdict = *found;
-    made.safe_width = found->width;
-    made.keep_prefixes = found->restores;
+    if (!checked) return made;
+    auto verdict = engine::check_parity(*made.engine);
+    if (!verdict) return std::move(verdict).error();
+    made.safe_width = verdict->width;
+    made.keep_prefixes = verdict->restores;
+    found.why = verdict->why.empty() ? "wider batches are not tested" : std::move(verdict->why);
     return made;
   };
-  auto schedule = how.schedule;
-  // The loop may be kept by a slow disk; what an answer can have is little memory.
-  schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
-  auto runs = runtime::start(load, schedule, how.prefixes);
-  if (!runs) return std::move(runs).error();
-  auto about = describe((*runs)->about(), (*runs)->how());
-  if (verdict) {
-    if (auto note = note_of(*verdict, how.schedule.max_batch_size); !note.empty())
-      about.notes.push_back(std::move(note));
-    if (!verdict->restores) about.cache = wire::cache_ways{.keeps = false};
-  }
-  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
+  return open(owner, load, schedule, how.prefixes, found);
 }
 
 }  // namespace evalcore::backend

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/llama_log.hpp"
+#include "engine/llama_state.hpp"
 #include "engine/llama_text.hpp"
 #include "engine/machine_memory.hpp"
 #include "engine/row_check.hpp"
@@ -36,39 +37,17 @@ result<std::unique_ptr<step_engine>> llama_engine::open_model(const llama_option
   made->vocabulary_size_ = llama_vocab_n_tokens(made->vocabulary_);
   const char* own_template = llama_model_chat_template(made->loaded_.model.get(), nullptr);
   made->template_ = std::make_unique<chat_template>(own_template == nullptr ? "" : own_template);
-  if (auto good = made->measure_state(); !good) return std::move(good).error();
-  const auto rows = static_cast<llama_seq_id>(options.max_rows);
-  for (llama_seq_id sequence = 0; sequence < rows; ++sequence) made->free_.insert(sequence);
   auto* context = made->loaded_.context.get();
+  const auto state = measure_state(context);
+  if (!state) return state.error();
+  made->state_bytes_ = state->empty;
+  made->token_bytes_ = state->a_token;
+  const auto rows = static_cast<llama_seq_id>(made->about().max_rows);
+  for (llama_seq_id sequence = 0; sequence < rows; ++sequence) made->free_.insert(sequence);
   made->keeper_ = options.mode == evaluation::parity
                       ? copying_keeper(context)
                       : sharing_keeper(context, rows, shared_snapshots, made->token_bytes_);
   return std::unique_ptr<step_engine>(std::move(made));
-}
-
-result<void> llama_engine::measure_state() {
-  auto* context = loaded_.context.get();
-  const auto no_decoder = [] {
-    return fail(errc::unsupported, stage::start,
-                "the model keeps nothing of the tokens before: it is an encoder, which generates no text");
-  };
-  if (llama_get_memory(context) == nullptr) return no_decoder();
-  std::uint64_t sizes[2] = {};
-  for (std::uint32_t position = 0; position < 2; ++position) {
-    input_.clear();
-    input_.add(0, position, 0, false);
-    if (llama_decode(context, input_.batch()) != 0) {
-      auto failure = fail(errc::backend_fault, stage::start, "llama.cpp cannot compute a first token");
-      failure.backend_words = take_llama_words();
-      return failure;
-    }
-    sizes[position] = llama_state_seq_get_size(context, 0);
-  }
-  if (sizes[1] <= sizes[0]) return no_decoder();
-  token_bytes_ = sizes[1] - sizes[0];
-  state_bytes_ = sizes[0] - token_bytes_;
-  llama_memory_clear(llama_get_memory(context), true);
-  return {};
 }
 
 result<rendered> llama_engine::render(const chat::request& request) {

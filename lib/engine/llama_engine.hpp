@@ -32,7 +32,6 @@ class llama_engine final : public step_engine {
  private:
   explicit llama_engine(evaluation mode) : mode_(mode) {}
 
-  result<void> measure_state();
   result<void> check_snapshot(const row_request& request) const;
   result<void> check_room(const row_request& request) const;
   result<void> restore(llama_row& row);

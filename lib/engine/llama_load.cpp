@@ -10,12 +10,14 @@
 #include <evalcore/base/hash.hpp>
 
 #include "engine/llama_log.hpp"
+#include "engine/llama_state.hpp"
+#include "engine/machine_memory.hpp"
+#include "engine/rows_that_fit.hpp"
 #include "engine/step_plan.hpp"
 
 namespace evalcore::engine {
 namespace {
 
-constexpr std::uint32_t most_rows = 64;
 constexpr std::uint32_t most_context_tokens = 1U << 24;
 
 evalcore::error failed(errc code, std::string message) {
@@ -25,8 +27,8 @@ evalcore::error failed(errc code, std::string message) {
 }
 
 result<void> check_options(const llama_options& options) {
-  if (options.max_rows == 0 || options.max_rows > most_rows)
-    return failed(errc::invalid_argument, "max_rows is from 1 to " + std::to_string(most_rows));
+  if (options.max_rows == 0 || options.max_rows > most_llama_rows)
+    return failed(errc::invalid_argument, "max_rows is from 1 to " + std::to_string(most_llama_rows));
   if (options.context_tokens == 0 || options.context_tokens > most_context_tokens)
     return failed(errc::invalid_argument,
                   "context_tokens is from 1 to " + std::to_string(most_context_tokens));
@@ -106,17 +108,21 @@ result<traits> traits_of(const llama_model* model, const llama_options& options)
   return about;
 }
 
-llama_context_params context_params(const llama_options& options, std::uint32_t context_tokens,
+/// Memory is set aside in units of so many tokens.
+std::uint32_t set_aside(std::uint32_t context_tokens) {
+  constexpr std::uint32_t unit = 256;
+  return (context_tokens + unit - 1) / unit * unit;
+}
+
+llama_context_params context_params(const llama_options& options, const traits& about,
                                     std::atomic<bool>& stop) {
   const bool shared = options.mode == evaluation::fast;
-  // Memory is set aside in such units.
-  constexpr std::uint32_t unit = 256;
   auto wanted = llama_context_default_params();
-  wanted.n_ctx = options.max_rows * ((context_tokens + unit - 1) / unit * unit);
-  wanted.n_seq_max = options.max_rows + (shared ? shared_snapshots : 0);
+  wanted.n_ctx = about.max_rows * set_aside(about.context_tokens);
+  wanted.n_seq_max = about.max_rows + (shared ? shared_snapshots : 0);
   wanted.kv_unified = shared;
   // One decode is one tensor batch: what an interrupt undoes is then the whole of it.
-  wanted.n_batch = prompt_tokens_a_step + options.max_rows;
+  wanted.n_batch = prompt_tokens_a_step + about.max_rows;
   wanted.n_ubatch = wanted.n_batch;
   wanted.n_threads = static_cast<std::int32_t>(options.threads);
   wanted.n_threads_batch = wanted.n_threads;
@@ -126,6 +132,39 @@ llama_context_params context_params(const llama_options& options, std::uint32_t 
   };
   wanted.abort_callback_data = &stop;
   return wanted;
+}
+
+context_handle make_context(const loaded_model& of, const traits& about, const llama_options& options,
+                            std::atomic<bool>& stop) {
+  return context_handle(llama_init_from_model(of.model.get(), context_params(options, about, stop)));
+}
+
+std::string in_megabytes(std::uint64_t bytes) { return std::to_string(bytes / 1'000'000) + " MB"; }
+
+/// Lowers the rows to what there is memory for. What a token takes depends on the model's every layer, so it
+/// is measured in a context for one short row.
+result<void> fit_rows(loaded_model& loaded, const llama_options& options, std::atomic<bool>& stop) {
+  auto one_short = loaded.about;
+  one_short.max_rows = 1;
+  one_short.context_tokens = 2;
+  const auto context = make_context(loaded, one_short, options, stop);
+  if (!context) return failed(errc::no_memory, "llama.cpp cannot make a context of a few tokens");
+  const auto state = measure_state(context.get());
+  if (!state) return state.error();
+  const auto memory = machine_memory();
+  // Rows that share their memory keep prefixes in it.
+  const auto prefixes = options.mode == evaluation::fast
+                            ? 0
+                            : options.fit_beside->max_bytes.value_or(prefix_cache_budget(memory.working_set));
+  const row_room room{.a_row = state->empty + state->a_token * set_aside(loaded.about.context_tokens),
+                      .free = memory.free_ram,
+                      .leave = options.fit_beside->reserve_bytes + prefixes,
+                      .most = options.max_rows};
+  loaded.about.max_rows = rows_that_fit(room);
+  if (loaded.about.max_rows > 0) return {};
+  return failed(errc::no_memory, "a context of " + std::to_string(loaded.about.context_tokens) +
+                                     " tokens takes " + in_megabytes(room.a_row) + ", and " +
+                                     in_megabytes(*room.free) + " of memory are free: ask for a shorter one");
 }
 
 }  // namespace
@@ -151,10 +190,12 @@ result<loaded_model> load_llama(const llama_options& options, std::atomic<bool>&
   auto about = traits_of(loaded.model.get(), options);
   if (!about) return std::move(about).error();
   loaded.about = *std::move(about);
-  loaded.context.reset(
-      llama_init_from_model(loaded.model.get(), context_params(options, loaded.about.context_tokens, stop)));
+  if (options.fit_beside) {
+    if (auto fitted = fit_rows(loaded, options, stop); !fitted) return std::move(fitted).error();
+  }
+  loaded.context = make_context(loaded, loaded.about, options, stop);
   if (!loaded.context)
-    return failed(errc::no_memory, "llama.cpp cannot make " + std::to_string(options.max_rows) +
+    return failed(errc::no_memory, "llama.cpp cannot make " + std::to_string(loaded.about.max_rows) +
                                        " contexts of " + std::to_string(loaded.about.context_tokens) +
                                        " tokens: ask for fewer or shorter ones");
   return loaded;

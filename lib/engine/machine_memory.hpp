@@ -1,16 +1,16 @@
 #pragma once
 
-#include <string_view>
+#include <filesystem>
 
 #include <evalcore/engine/step_engine.hpp>
 
 namespace evalcore::engine {
 
-/// The machine's memory, from the texts of /proc/meminfo and /proc/self/status: all of it, what this process
-/// uses of it, and what is free for programs.
-[[nodiscard]] memory_report read_memory(std::string_view meminfo, std::string_view status);
-
-/// The same, of now. Absent where the system has no such files.
-[[nodiscard]] memory_report machine_memory();
+/// The machine's memory of now, as the system tells it in files below `root`: all of it, what this process
+/// uses of it, and what is free for programs. What a control group of this process (cgroup v1 or v2, or one
+/// above it) may use counts as the machine's where that is less. Files that this process has mapped, such as
+/// a model, do not count as free, although the system could let go of them: they would be read again at once.
+/// What no file tells is absent.
+[[nodiscard]] memory_report machine_memory(const std::filesystem::path& root = "/");
 
 }  // namespace evalcore::engine

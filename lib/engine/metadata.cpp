@@ -23,6 +23,7 @@ json::object performance_of(const execution& how) {
   if (how.generation_tokens_per_second) {
     known.emplace_back("generation_tokens_per_second", *how.generation_tokens_per_second);
   }
+  if (how.peak_memory) known.emplace_back("peak_memory_gb", static_cast<double>(*how.peak_memory) / 1e9);
   return known;
 }
 

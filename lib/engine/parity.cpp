@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint32_t long_prefix = 576;
 constexpr std::uint32_t tail_tokens = 9;
 constexpr std::uint32_t answer_tokens = 4;
-constexpr std::uint32_t most_rows = 16;
 
 /// Powers of two, and all.
 std::vector<std::uint32_t> widths_up_to(std::uint32_t rows) {
@@ -152,7 +151,7 @@ class check {
 }  // namespace
 
 result<parity_verdict> check_parity(step_engine& engine) {
-  const std::size_t rows = std::min(engine.about().max_rows, most_rows);
+  const std::size_t rows = std::min(engine.about().max_rows, widest_checked);
   auto made = make_material(engine, rows);
   if (!made) return std::move(made).error();
   return check(engine, *std::move(made)).run();

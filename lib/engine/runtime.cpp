@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include <evalcore/base/peak_memory.hpp>
 #include <evalcore/base/signals_blocked.hpp>
 #include <evalcore/engine/refusal.hpp>
 
@@ -203,6 +204,8 @@ bool stream::read(reading& into, duration timeout) {
   if (!ready()) return false;
   into.end = out.take(into.records);
   state_->done = into.end.has_value();
+  held.unlock();
+  if (into.end && *into.end) into.end->value().how.peak_memory = peak_memory();
   return true;
 }
 

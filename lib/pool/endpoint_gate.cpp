@@ -49,10 +49,12 @@ bool endpoint_gate::has_room() const noexcept {
   return adaptive_ ? adaptive_->has_room() : in_flight_ < limit_;
 }
 
-bool endpoint_gate::open(instant now) const {
-  return has_room() && breaker_.may_send(now) && (!paused_until_ || now >= *paused_until_) &&
-         now >= pacer_.free_at() && !out_of_use(now);
+bool endpoint_gate::paused(instant now) const {
+  return !breaker_.may_send(now) || (paused_until_ && now < *paused_until_) || now < pacer_.free_at() ||
+         out_of_use(now);
 }
+
+bool endpoint_gate::open(instant now) const { return has_room() && !paused(now); }
 
 std::optional<instant> endpoint_gate::opens_at() const {
   if (!has_room()) return std::nullopt;

@@ -28,6 +28,8 @@ class endpoint_gate {
   explicit endpoint_gate(const options& how);
 
   [[nodiscard]] bool open(instant now) const;
+  /// Not open, and not for want of room.
+  [[nodiscard]] bool paused(instant now) const;
   /// When time alone may open it; nothing when it waits for an end, or for ever.
   [[nodiscard]] std::optional<instant> opens_at() const;
   /// Nothing will go out to it within the longest wait: it refused our key, asked for a longer wait, or has

@@ -241,6 +241,10 @@ bool machine::any_open(instant now) const {
   return std::ranges::any_of(gates_, [&](const endpoint_gate& gate) { return gate.open(now); });
 }
 
+bool machine::paused(instant now) const {
+  return std::ranges::all_of(gates_, [&](const endpoint_gate& gate) { return gate.paused(now); });
+}
+
 instant machine::due_at(std::uint64_t nth) const {
   if (how_.dispatch_rate <= 0 || !started_) return instant::min();
   const double after = static_cast<double>(nth) / how_.dispatch_rate;
@@ -412,7 +416,8 @@ std::optional<instant> machine::next_wake(instant now) {
   const bool pulls = wants_more();
   for (const auto& gate : gates_) {
     if (const auto at = gate.given_up_at()) consider(*at);
-    if (!due && !pulls && waiting_.empty()) continue;
+    // A source that holds hears of the end of a pause all the same.
+    if (!due && !pulls && !holding_ && waiting_.empty()) continue;
     if (const auto at = gate.opens_at()) consider(*at);
   }
   const auto later = std::ranges::upper_bound(waiting_, std::pair(now, ~item_id{0}));

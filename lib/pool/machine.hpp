@@ -101,6 +101,8 @@ class machine {
   void set_max_in_flight(std::uint32_t bound, instant now);
 
   [[nodiscard]] std::optional<command> step(instant now);
+  /// Nothing can go out, however much room there is.
+  [[nodiscard]] bool paused(instant now) const;
   /// When step() wants to be called again although nothing happened.
   [[nodiscard]] std::optional<instant> next_wake(instant now);
 

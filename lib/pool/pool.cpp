@@ -113,6 +113,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     // A backend or source that answers within the call comes back here: the outer round goes on.
     if (!started_ || pumping_) return;
     pumping_ = true;
+    tell_pause(now);
     while (auto next = machine_.step(now)) {
       std::visit(overloaded{
                      [&](const ask_source&) { pull_one(now); },
@@ -124,8 +125,17 @@ class pool::impl : public std::enable_shared_from_this<impl> {
                  },
                  *next);
     }
+    tell_pause(now);
     pumping_ = false;
     arm(now);
+  }
+
+  void tell_pause(instant now) {
+    // After the last end the source may be gone.
+    const bool paused = machine_.paused(now);
+    if (finished_ || paused == paused_) return;
+    paused_ = paused;
+    source_.on_pause(paused);
   }
 
   void pull_one(instant& now) {
@@ -283,6 +293,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   instant began_;
   bool pumping_ = false;
   bool finished_ = false;
+  bool paused_ = false;  ///< As the source was told.
   event_queue events_;
 };
 

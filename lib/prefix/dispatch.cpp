@@ -24,6 +24,7 @@ dispatcher& dispatcher::operator=(dispatcher&&) noexcept = default;
 action dispatcher::next(instant now) { return strategy_->next(now); }
 void dispatcher::on_first_token(std::uint32_t item, instant now) { strategy_->on_first_token(item, now); }
 void dispatcher::on_retry(std::uint32_t item, instant now) { strategy_->on_retry(item, now); }
+void dispatcher::on_pause(bool paused, instant now) { strategy_->on_pause(paused, now); }
 void dispatcher::on_end(std::uint32_t item, const ending& how) { strategy_->on_end(item, how); }
 void dispatcher::on_shared(bool ok) { strategy_->on_shared(ok); }
 planning dispatcher::state() const { return strategy_->state(); }

@@ -72,6 +72,8 @@ class rotating final : public strategy {
     found->second.again = true;
   }
 
+  void on_pause(bool paused, instant now) override { bill_.pause(paused, now); }
+
   void on_end(std::uint32_t item, const ending& how) override {
     const auto found = running_.find(item);
     if (!how.ok) {

@@ -17,6 +17,7 @@ class strategy {
   virtual action next(instant now) = 0;
   virtual void on_first_token(std::uint32_t item, instant now) = 0;
   virtual void on_retry(std::uint32_t /*item*/, instant /*now*/) {}
+  virtual void on_pause(bool /*paused*/, instant /*now*/) {}
   virtual void on_end(std::uint32_t item, const ending& how) = 0;
   virtual void on_shared(bool /*ok*/) {}
   [[nodiscard]] virtual planning state() const { return planning::whole; }

@@ -17,10 +17,15 @@ class waiting_bill {
 
   /// Before a decision.
   void run_until(instant now) {
-    const double passed = std::chrono::duration<double>(now - at_).count();
+    const double passed = paused_ ? 0 : std::chrono::duration<double>(now - at_).count();
     busy_ += passed * static_cast<double>(running_);
     if (held_) idle_ += passed * static_cast<double>(places_ - running_);
     at_ = now;
+  }
+  /// While nothing can go out no place is free for a prefix: that time is nobody's.
+  void pause(bool paused, instant now) {
+    run_until(now);
+    paused_ = paused;
   }
   /// After it: what runs from here on, and whether the rest is held.
   void decided(std::size_t running, bool held) {
@@ -45,6 +50,7 @@ class waiting_bill {
   std::size_t running_ = 0;
   std::size_t places_ = 0;
   bool held_ = false;
+  bool paused_ = false;
   double busy_ = 0;
   double idle_ = 0;
 };

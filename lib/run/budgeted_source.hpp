@@ -47,6 +47,7 @@ class budgeted_source final : public pool::source {
   }
 
   void on_first_token(pool::item_id id) override { from_.on_first_token(id); }
+  void on_pause(bool paused) override { from_.on_pause(paused); }
   void on_retry(pool::item_id id, const error& why) override {
     if (may_be_billed(why)) committed_ += cost{0, bounds_[id]};
     from_.on_retry(id, why);

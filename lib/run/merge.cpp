@@ -1,7 +1,9 @@
 #include <evalcore/run/merge.hpp>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <evalcore/base/json.hpp>
@@ -151,7 +153,10 @@ class merging {
     auto stored = from.find(what->record);
     if (!stored) return std::move(stored).error();
     out_.what.noise_floor->items += 1;
-    if (!*stored) return {};
+    if (!*stored) {
+      static_cast<void>(last_failure_of(what->record));
+      return {};
+    }
     const auto& reply = (*stored)->reply;
     pairs_->came(index, reply, what->scorer->score(task_of(what->one), reply));
     tally_.tokens(reply, (*stored)->predicted_cached_tokens);
@@ -171,8 +176,7 @@ class merging {
       tally_.tokens(reply, (*stored)->predicted_cached_tokens);
       return {};
     }
-    const auto failed = history_.last_failure.find(record.item_key);
-    const auto code = failed == history_.last_failure.end() ? std::string() : failed->second;
+    const auto code = last_failure_of(record);
     if (code.empty() || code == name(errc::cancelled)) {
       out_.missing.push_back(one.id);
     } else {
@@ -180,6 +184,14 @@ class merging {
       out_.what.errors_by_class[code] += 1;
     }
     return {};
+  }
+
+  /// Of an item that has no reply: not sent again after it. Empty: it did not fail.
+  std::string last_failure_of(const item_record& one) {
+    const auto failed = history_.last_failure.find(one.item_key);
+    if (failed == history_.last_failure.end() || failed->second.empty()) return {};
+    failed_for_good_[failed->second] += 1;
+    return failed->second;
   }
 
   result<void> count_cost(const store& from) {
@@ -198,8 +210,8 @@ class merging {
     of.sent = history_.attempts;
     of.retried = history_.attempts - history_.items;
     of.retries_by_class = history_.failed_attempts;
-    for (const auto& [code, items] : of.errors_by_class) {
-      if ((of.retries_by_class[code] -= items) == 0) of.retries_by_class.erase(code);
+    for (const auto& [code, failures] : failed_for_good_) {
+      if ((of.retries_by_class[code] -= failures) == 0) of.retries_by_class.erase(code);
     }
     if (of.not_run > 0) of.stopped = "items are in none of the merged files";
   }
@@ -229,6 +241,7 @@ class merging {
   run_setup setup_;  ///< The first part's.
   merged_run out_;
   merge_store::history history_;
+  std::map<std::string, std::uint64_t> failed_for_good_;  ///< By class, second requests included.
   tally tally_{out_.what};
   std::vector<bool> twice_;  ///< By position, whether an item was asked twice.
   std::optional<answer_pairs> pairs_;

@@ -54,6 +54,7 @@ class planned_source final : public pool::source {
   void on_first_token(pool::item_id id) override {
     dispatch_.on_first_token(static_cast<std::uint32_t>(id), std::chrono::steady_clock::now());
   }
+  void on_pause(bool paused) override { dispatch_.on_pause(paused, std::chrono::steady_clock::now()); }
   void on_retry(pool::item_id id, const error& /*why*/) override {
     dispatch_.on_retry(static_cast<std::uint32_t>(id), std::chrono::steady_clock::now());
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/peak_memory.hpp>
 #include <evalcore/base/processor_time.hpp>
 #include <evalcore/pool/patience.hpp>
 #include <evalcore/pool/pool.hpp>
@@ -182,6 +183,7 @@ class runner {
         if (event->what == pool::event::kind::drained) {
           told_.wall_s = seconds(now - started_);
           told_.processor_s = processor_seconds() - processor_at_start;
+          told_.peak_memory = peak_memory();
           told_.endpoints = requests.figures();
           if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
           tell(now);

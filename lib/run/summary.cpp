@@ -215,6 +215,8 @@ std::string to_json(const summary& of) {
       {"metrics", metrics},
       {"wall_s", of.wall_s},
       {"processor_s", optional_number(of.processor_s)},
+      {"peak_memory_gb",
+       of.peak_memory ? json::value(static_cast<double>(*of.peak_memory) / 1e9) : json::value()},
       {"items_per_s", of.wall_s > 0 && done > 0 ? json::value(done / of.wall_s) : json::value()},
       {"mean_ttft_s", optional_number(of.mean_ttft_s)},
       {"prompt_tokens", optional_number(of.prompt_tokens)},

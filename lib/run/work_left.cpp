@@ -1,5 +1,6 @@
 #include "run/work_left.hpp"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,15 @@ result<score::verdict> reuse(run_state& of, std::size_t index, const prepared_it
   return verdict;
 }
 
+/// The reply that stands in for the backend's, which may be greedy without a word of it in the request.
+result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepared_item& what) {
+  const bool unsaid = of.told.backend.greedy_by_default && !what.request.params.temperature;
+  if (!unsaid) return find_earlier(of.how.cache, what.record.cache_key, what.request);
+  auto greedy = what.request;
+  greedy.params.temperature = 0;
+  return find_earlier(of.how.cache, what.record.cache_key, greedy);
+}
+
 result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {
   auto stored = of.into.find(what.record);
   if (!stored) return std::move(stored).error();
@@ -35,7 +45,7 @@ result<void> look_for(run_state& of, std::size_t index, const prepared_item& wha
     of.counts.answer(what.one.category, *what.scorer, (*stored)->reply, *verdict);
     return {};
   }
-  auto earlier = find_earlier(of.how.cache, what.record.cache_key, what.request);
+  auto earlier = stand_in(of, what);
   if (!earlier) return std::move(earlier).error();
   if (*earlier) {
     into.cached.push_back(index);
@@ -94,7 +104,7 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
     of.told.noise_floor->items += 1;
     if (auto looked = look_for_second(of, index, out); !looked) return std::move(looked).error();
   }
-  if (sampled > 0) {
+  if (sampled > 0 && !of.told.backend.greedy_by_default) {
     of.watch.note(std::to_string(sampled) + " of " + std::to_string(out.pending.size()) +
                   " items are sent without a temperature, so the backend's default holds and may sample; "
                   "--temperature 0 makes them greedy");
@@ -107,7 +117,7 @@ result<void> take_cached(run_state& of, const std::vector<std::size_t>& position
   for (const auto index : positions) {
     auto what = read(of, index);
     if (!what) return std::move(what).error();
-    auto earlier = find_earlier(of.how.cache, what->record.cache_key, what->request);
+    auto earlier = stand_in(of, *what);
     if (!earlier) return std::move(earlier).error();
     const auto& [reply, run_id] = earlier->value();
     const auto verdict = what->scorer->score(task_of(what->one), reply);

@@ -23,7 +23,8 @@ struct work_left {
 /// first items of the suite. Errors: bad_suite; storage; invalid_argument (ledger::payable()).
 [[nodiscard]] result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>* own);
 
-/// Keeps the replies that stand in as those of this run's items, scored by these. After store::begin_run().
+/// Keeps the replies that stand in as those of this run's items, scored by these. After store::begin_run(),
+/// and so they are looked up a second time: held until then, those of a large suite would fill the memory.
 [[nodiscard]] result<void> take_cached(run_state& of, const std::vector<std::size_t>& positions);
 
 }  // namespace evalcore::run

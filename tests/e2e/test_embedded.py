@@ -45,6 +45,9 @@ def test_each_prefix_is_computed_once_on_the_grid(evalcore, suite, tmp_path):
     assert whole["cached_tokens"] % 64 == 0
     planned = json.loads(evalcore("plan", suite, "--model", MODEL, *SLOTS, "--slots", 4, "--json").stdout)
     assert planned["predicted_cached_tokens"] == whole["cached_tokens"]
+    prompts = [reply["usage"]["prompt_tokens"] for reply in stored_replies(tmp_path / "out").values()]
+    assert planned["longest_prompt_tokens"] == max(prompts)
+    assert planned["prompt_tokens"] == sum(prompts)
 
 
 def test_fast_shares_all_that_is_common(evalcore, suite, tmp_path):
@@ -53,6 +56,43 @@ def test_fast_shares_all_that_is_common(evalcore, suite, tmp_path):
     whole = summary(tmp_path / "out")
     assert whole["cached_tokens"] == whole["prefix"]["predicted_cached_tokens"] > 0
     assert whole["backend"]["identity"]["evaluation"] == "fast"
+
+
+@pytest.mark.parametrize("arguments, slots, words", [
+    # No more than there are items.
+    ([], 14, "14 slots of 1024 tokens, "),
+    (["--evaluation", "fast"], 14, "14 slots of 1024 tokens, "),
+    (["--max-concurrency", 3], 3, "3 slots of 1024 tokens, "),
+    # Kept prefixes may take all memory.
+    (["--cache-memory-max-gb", 1000000], 1, "free memory has no room for more"),
+])
+def test_auto_opens_as_many_slots_as_fit(evalcore, suite, tmp_path, arguments, slots, words):
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--concurrency", "auto", *arguments, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    whole = summary(tmp_path / "out")
+    assert whole["backend"]["slots"] == whole["concurrency"] == slots
+    assert whole["concurrency_adaptive"]
+    assert words in done.stderr
+    history = whole["endpoints"][0]["limit_history"]
+    assert all(change["limit"] <= slots for change in history)
+
+
+def test_named_slots_win(evalcore, suite, tmp_path):
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--concurrency", "auto", "--slots", 2, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path / "out")["backend"]["slots"] == 2
+    assert "slots of" not in done.stderr
+
+
+def test_the_summary_tells_the_time_to_first_tokens_and_the_most_memory(evalcore, suite, tmp_path):
+    done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    whole = summary(tmp_path / "out")
+    times = [reply["timing"] for reply in stored_replies(tmp_path / "out").values()]
+    assert all(0 < one["first_token_ns"] <= one["total_ns"] for one in times)
+    assert whole["mean_ttft_s"] == pytest.approx(sum(one["first_token_ns"] for one in times) / len(times) / 1e9)
+    # The model's file is mapped, and four slots of memory are beside it.
+    assert MODEL.stat().st_size / 1e9 < whole["peak_memory_gb"] < 16
 
 
 def test_a_run_goes_on_where_it_was_and_never_mixes_evaluations(evalcore, suite, tmp_path):

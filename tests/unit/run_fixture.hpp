@@ -4,12 +4,15 @@
 
 #include <fstream>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include <evalcore/backend/embedded.hpp>
 #include <evalcore/backend/scripted.hpp>
+#include <evalcore/engine/simulated.hpp>
 #include <evalcore/run/runner.hpp>
 #include <evalcore/run/store.hpp>
 
@@ -30,10 +33,16 @@ class run_fixture {
   run::summary run(run::run_options how = {}, const std::stop_token& stop = {}, bool cache = false,
                    const run::store* other = nullptr) {
     net::loop loop;
-    auto suite = run::suite::open(path("suite.jsonl"));
-    REQUIRE(suite);
     auto backend = backend::open_scripted(loop, path("script.jsonl"));
     REQUIRE(backend);
+    return run_on(loop, **backend, std::move(how), stop, cache, other);
+  }
+  /// The same on another backend.
+  run::summary run_on(net::loop& loop, backend::backend& backend, run::run_options how,
+                      const std::stop_token& stop = {}, bool cache = false,
+                      const run::store* other = nullptr) {
+    auto suite = run::suite::open(path("suite.jsonl"));
+    REQUIRE(suite);
     auto store = run::store::open(path(store_));
     REQUIRE(store);
     if (cache) how.cache.stores.push_back(&*store);
@@ -43,7 +52,7 @@ class run_fixture {
                               [this](const run::progress& at) {
                                 if (on_progress) on_progress(at);
                               }};
-    auto ran = run::run_suite(*suite, loop, {backend->get()}, *store, how, watch, stop);
+    auto ran = run::run_suite(*suite, loop, {&backend}, *store, how, watch, stop);
     REQUIRE_MESSAGE(ran, ran.error().message);
     return *std::move(ran);
   }
@@ -55,6 +64,19 @@ class run_fixture {
   temporary_folder folder_;
   std::string store_ = "run.db";
 };
+
+/// On an engine in this process: greedy where a request has no temperature. `clock` must outlive it.
+inline std::unique_ptr<backend::backend> open_simulated(net::loop& loop, engine::virtual_clock& clock) {
+  auto opened = backend::open_embedded(
+      loop,
+      [&]() -> result<engine::loaded_engine> {
+        return engine::loaded_engine{
+            .engine = std::make_unique<engine::simulated_engine>(engine::simulated_options{}, clock)};
+      },
+      {}, {});
+  REQUIRE(opened);
+  return *std::move(opened);
+}
 
 inline std::string item(const std::string& id, const std::string& target) {
   return R"({"id":")" + id + R"(","prompt":"ask )" + id + R"(","target":")" + target + "\"}\n";

@@ -324,6 +324,21 @@ TEST_CASE("where nobody tells what waiting brings, it takes 2 % of the time of a
   CHECK(b.next() == 18);
 }
 
+TEST_CASE("the time in which nothing can go out is not billed to waiting") {
+  bench b(families({40}, 400), {.lives = 500ms});
+  lead_again(b, std::nullopt);
+  b.now += 100ms;
+  b.dispatcher.on_pause(true, b.now);
+  b.now += 5s;
+  b.dispatcher.on_pause(false, b.now);
+  CHECK(b.next() == -1);
+  // Of the 143.8 ms that are due without a pause 100 have gone.
+  REQUIRE(b.held_until);
+  CHECK(*b.held_until - b.now > 43ms);
+  CHECK(*b.held_until - b.now < 44ms);
+  CHECK(b.dispatcher.state() == prefix::planning::whole);
+}
+
 TEST_CASE("where the backend tells what was found, waiting has no such bound") {
   bench b(families({40}, 400), {.lives = 500ms});
   lead_again(b, 400);

@@ -30,16 +30,18 @@ engine::simulated_options spelling(std::size_t letters) {
 
 /// A backend on a simulated engine, whose counters stay readable.
 struct bench {
-  explicit bench(engine::simulated_options how = spelling(3), engine::options schedule = {}) {
+  explicit bench(engine::simulated_options how = spelling(3), engine::options schedule = {},
+                 std::optional<std::uint32_t> safe_width = {}, bool keep_prefixes = true) {
     schedule.batch_wait_ms = 0;
-    auto made = backend::open_embedded(loop,
-                                       [this, how]() -> result<engine::loaded_engine> {
-                                         auto simulated =
-                                             std::make_unique<engine::simulated_engine>(how, clock);
-                                         counted = &simulated->counted();
-                                         return engine::loaded_engine{.engine = std::move(simulated)};
-                                       },
-                                       schedule, {});
+    auto made = backend::open_embedded(
+        loop,
+        [&]() -> result<engine::loaded_engine> {
+          auto simulated = std::make_unique<engine::simulated_engine>(how, clock);
+          counted = &simulated->counted();
+          return engine::loaded_engine{
+              .engine = std::move(simulated), .safe_width = safe_width, .keep_prefixes = keep_prefixes};
+        },
+        schedule, {});
     REQUIRE(made);
     held = *std::move(made);
   }
@@ -76,8 +78,43 @@ TEST_CASE("an engine's answer is a reply with its counts and how it was run") {
   CHECK(reply->usage.completion_tokens == 3);
   CHECK(reply->usage.prompt_tokens == b.counted->prompt_tokens);
   CHECK(reply->timing.first_token);
-  REQUIRE(reply->metadata.size() > 0);
+  REQUIRE(reply->metadata.size() > 1);
   CHECK(reply->metadata.front().first == "execution");
+  // The engine's own stamps, not the times at which the loop came to read them.
+  const auto* ttft = reply->metadata.front().second.find("ttft_s");
+  double storage = 0;
+  REQUIRE(ttft);
+  CHECK(*ttft->as_double(storage) == seconds(*reply->timing.first_token));
+  CHECK(reply->metadata[1].first == "performance");
+  const auto* peak = reply->metadata[1].second.find("peak_memory_gb");
+  REQUIRE(peak);
+  CHECK(*peak->as_double(storage) > 0.001);
+}
+
+TEST_CASE("what a loader found out about its engine is told, and planned for") {
+  bench careful(spelling(3), {.max_batch_size = 4}, 2, false);
+  const auto& about = careful.held->about();
+  CHECK(about.notes == std::vector<std::string>{"at most 2 rows share a batch, and prefixes are not kept, so "
+                                                "that an answer does not depend on the others"});
+  REQUIRE(about.cache);
+  CHECK_FALSE(about.cache->keeps);
+  CHECK(about.slots == 4);
+  for (int i = 0; i < 2; ++i) {
+    auto request = with_bound(4);
+    request.messages.front().text = std::string(300, 's');
+    request.hints.shared_tokens = std::vector<std::uint32_t>{200};
+    CHECK(careful.answer(request).usage.cached_tokens == 0);
+  }
+
+  bench alone(spelling(3), {.max_batch_size = 4}, 0);
+  CHECK(alone.held->about().slots == 1);
+  CHECK(alone.held->about().notes ==
+        std::vector<std::string>{
+            "rows are computed one by one, so that an answer does not depend on the others"});
+  CHECK(alone.held->about().cache->keeps);
+
+  const bench free;
+  CHECK(free.held->about().notes.empty());
 }
 
 TEST_CASE("an answer that its bound cuts says so") {

@@ -342,3 +342,26 @@ TEST_CASE("what an answer may depend on is told") {
   CHECK(about.identity.at("runtime").starts_with("llama.cpp 0."));
   CHECK(must_open(canned(evaluation::fast))->about().prefix_grid == 1);
 }
+
+TEST_CASE("of the rows asked for as many are opened as fit beside kept prefixes, and one at least") {
+  for (const auto mode : {evaluation::parity, evaluation::fast}) {
+    auto options = canned(mode, 64);
+    options.context_tokens = 256;
+    const auto all = must_open(options);
+    CHECK(all->about().max_rows == 64);
+    // The whole machine is left to others.
+    options.fit_beside = prefix_cache_options{.reserve_bytes = std::uint64_t{1} << 60U};
+    const auto one = must_open(options);
+    CHECK(one->about().max_rows == 1);
+    REQUIRE(one->open(greedy_row(some_prompt(*one, 10, 1), 4).request));
+    CHECK(one->open(greedy_row(some_prompt(*one, 10, 1), 4).request).error().code == errc::busy);
+    options.fit_beside = prefix_cache_options{.max_bytes = 1, .reserve_bytes = 0};
+    CHECK(must_open(options)->about().max_rows == 64);
+  }
+  // Rows of their own memory leave the prefixes' budget free; those that share one keep prefixes in it.
+  auto options = canned(evaluation::parity, 64);
+  options.fit_beside = prefix_cache_options{.max_bytes = std::uint64_t{1} << 60U, .reserve_bytes = 0};
+  CHECK(must_open(options)->about().max_rows == 1);
+  options.mode = evaluation::fast;
+  CHECK(must_open(options)->about().max_rows > 1);
+}

@@ -298,3 +298,26 @@ TEST_CASE("second answers of shards make the pairs that one run would have made"
   at.run("other.db", run::shard{3, 3}, how);
   CHECK(at.refusal({"s1.db", "other.db"}).find(": noise_floor is 14 in ") != std::string::npos);
 }
+
+TEST_CASE("a second request that failed for good was no retry") {
+  fixture at;
+  at.script(R"({"match":"ask 5.","text":"yes"})"
+            "\n"
+            R"({"match":"ask 5.","error":{"code":"backend_fault","message":"broke"}})"
+            "\n"
+            R"({"text":"yes"})"
+            "\n");
+  run::run_options how;
+  how.noise_floor = 40;
+  how.pool.max_in_flight = 1;
+  const auto part = at.run("s1.db", run::shard{1, 1}, how);
+  CHECK(part.sent == 80);
+  CHECK(part.retries_by_class.empty());
+  REQUIRE(part.errors == 0);  // The second request of "i5" went out later.
+  const auto merged = at.merge({"s1.db"});
+  REQUIRE_MESSAGE(merged, merged.error().message);
+  CHECK(merged->what.sent == 80);
+  CHECK(merged->what.retried == 0);
+  CHECK(merged->what.retries_by_class.empty());
+  CHECK(merged->what.noise_floor->pairs == 39);
+}

@@ -41,7 +41,9 @@ class fake_backend final : public backend::backend {
       if (model == "fail") return end(ticket, fail(errc::invalid_request, stage::body, "wrong"));
       if (model == "flaky" && faults_left > 0) {
         --faults_left;
-        return end(ticket, fail(errc::backend_fault, stage::body, "broken"));
+        auto why = fail(errc::backend_fault, stage::body, "broken");
+        why.retry_after = retry_after;
+        return end(ticket, why);
       }
       chat::reply reply;
       reply.text = model;
@@ -66,6 +68,7 @@ class fake_backend final : public backend::backend {
 
   duration delay = 0ms;
   int faults_left = 0;
+  std::optional<std::chrono::milliseconds> retry_after;  ///< Of those faults.
   bool share_fails = false;
   bool share_stalls = false;
   std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>> shares;
@@ -102,6 +105,7 @@ class list_source final : public pool::source {
   }
   void on_first_token(pool::item_id) override { ++first_tokens; }
   void on_end(pool::item_id id, const result<chat::reply>&) override { ended.push_back(id); }
+  void on_pause(bool paused) override { pauses.push_back(paused); }
   void on_shared(const result<void>& outcome) override { shared.push_back(outcome.has_value()); }
 
   void add(pool::item_id id, const std::string& model) {
@@ -115,6 +119,7 @@ class list_source final : public pool::source {
   int first_tokens = 0;
   std::vector<pool::item_id> ended;
   std::vector<bool> shared;
+  std::vector<bool> pauses;
 
  private:
   std::size_t next_ = 0;
@@ -256,6 +261,22 @@ TEST_CASE("a fault that passes is sent again with the same request, and the host
   CHECK(figures[0].answered == 1);
   CHECK(figures[0].failed == 3);
   loop.run_and_wait([&] { CHECK(source.ended == std::vector<pool::item_id>{1}); });
+}
+
+TEST_CASE("a source hears that its only endpoint asked for a pause, and that it is over") {
+  net::loop loop;
+  fake_backend backend(loop);
+  backend.faults_left = 1;
+  backend.retry_after = 1ms;
+  list_source source;
+  source.add(1, "flaky");
+  pool::options how;
+  how.retry.first_delay = 1ms;
+  pool::pool pool(loop, {&backend}, source, how);
+  pool.start();
+  const seen all = read_all(pool);
+  CHECK(all.ended.at(1).has_value());
+  loop.run_and_wait([&] { CHECK(source.pauses == std::vector<bool>{true, false}); });
 }
 
 TEST_CASE("an item that its source refuses ends without being sent") {

@@ -107,6 +107,39 @@ TEST_CASE("a source that holds until some time is asked again then, though nothi
   CHECK_FALSE(b.machine.next_wake(b.now));
 }
 
+TEST_CASE("a source that holds can be told when a pause begins and when it is over") {
+  bench b({.max_in_flight = 4});
+  b.pull(1);
+  b.pull(2);
+  CHECK(b.step() == "ask");
+  b.machine.source_holds();
+  CHECK_FALSE(b.machine.paused(b.now));
+  auto slow_down = fail(errc::rate_limited, stage::first_byte, "slow down");
+  slow_down.retry_after = 20s;
+  CHECK(b.fail(1, slow_down));
+  CHECK(b.machine.paused(b.now));
+  b.machine.cancel(1);  // So that nothing waits, which would want to be sent after the pause.
+  CHECK(b.step() == "end 1 cancelled");
+  CHECK(b.step() == "-");
+  REQUIRE(b.sleep());
+  CHECK(b.elapsed() >= 20.0);
+  CHECK(b.elapsed() <= 21.0);  // With up to a second of jitter.
+  CHECK_FALSE(b.machine.paused(b.now));
+}
+
+TEST_CASE("a pause is not want of room, and one endpoint that is open is enough") {
+  bench b({.max_in_flight = 1}, 2);
+  b.pull(1);
+  b.pull(2);
+  CHECK_FALSE(b.machine.paused(b.now));
+  auto slow_down = fail(errc::rate_limited, stage::first_byte, "slow down");
+  slow_down.retry_after = 20s;
+  CHECK(b.fail(1, slow_down));
+  CHECK_FALSE(b.machine.paused(b.now));
+  CHECK(b.fail(2, slow_down));
+  CHECK(b.machine.paused(b.now));
+}
+
 TEST_CASE("nothing is pulled while a share is under way") {
   bench b({.max_in_flight = 4});
   CHECK(b.step() == "ask");

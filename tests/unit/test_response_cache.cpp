@@ -103,6 +103,24 @@ TEST_CASE("an answer that may be sampled stands in only where the user says so")
   CHECK(ran.sent == 1);
 }
 
+TEST_CASE("a backend that is greedy by default has sampled nothing that was asked without a temperature") {
+  run_fixture at;
+  net::loop loop;
+  engine::virtual_clock clock;
+  const auto backend = test::open_simulated(loop, clock);
+  run::run_options how;
+  how.request.defaults.max_tokens = 4;
+  at.suite(item("a", "yes"));
+  CHECK(at.run_on(loop, *backend, how).sent == 1);
+  at.suite(item("a", "yes") + item("b", "yes"));
+  const auto again = at.run_on(loop, *backend, how, {}, true);
+  CHECK(again.stood_in == 1);
+  CHECK(again.sent == 1);
+  at.suite(item("a", "yes") + item("b", "yes") + item("c", "yes"));
+  how.request.defaults.temperature = 0.7;
+  CHECK(at.run_on(loop, *backend, how, {}, true).stood_in == 0);
+}
+
 TEST_CASE("what may stand in: greedy or seeded, by a backend that took the field, and no refusal") {
   CHECK(run::may_stand_in(at_temperature(0), without({}), false));
   CHECK_FALSE(run::may_stand_in(at_temperature(0), without({"temperature"}), false));

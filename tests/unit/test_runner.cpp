@@ -105,6 +105,29 @@ TEST_CASE("a second run sends only what errored, and what it reuses counts the s
   CHECK(again.possibly_paid_twice == 0);
 }
 
+TEST_CASE("only of a backend that may sample by default it is said that items have no temperature") {
+  run_fixture at;
+  at.suite(item("a", "yes"));
+  at.script(R"({"text":"yes"})"
+            "\n");
+  at.run();
+  REQUIRE(at.notes.size() == 1);
+  CHECK(at.notes[0].starts_with("1 of 1 items are sent without a temperature"));
+
+  net::loop loop;
+  engine::virtual_clock clock;
+  const auto greedy = test::open_simulated(loop, clock);
+  at.use_store("greedy.db");
+  run::run_options how;
+  how.request.defaults.max_tokens = 4;
+  const auto ran = at.run_on(loop, *greedy, how);
+  CHECK(ran.answered == 1);
+  CHECK(at.notes.empty());
+  // At least what this very process has by now.
+  REQUIRE(ran.peak_memory);
+  CHECK(*ran.peak_memory > 1'000'000);
+}
+
 TEST_CASE("a refusal by the backend's filter is no answer to keep: the next run asks again") {
   run_fixture at;
   at.suite(item("a", "yes"));

@@ -32,7 +32,9 @@ struct info {
   std::optional<std::uint64_t> context_per_slot;  ///< Tokens, prompt and answer together.
   std::string address;  ///< Where it is, for people; empty: nowhere. Never part of the identity.
   std::optional<wire::cache_ways> cache;  ///< Where the backend itself knows; else its dialect does.
-  std::vector<std::string> notes;         ///< What whoever runs it should hear. Never part of the identity.
+  /// A request without a temperature is answered greedily.
+  bool greedy_by_default = false;
+  std::vector<std::string> notes;  ///< What whoever runs it should hear. Never part of the identity.
 };
 
 /// What is left of one of a server's own limits.

@@ -14,11 +14,15 @@
 namespace evalcore::backend {
 
 struct embedded_options {
-  engine::llama_options model;  ///< `max_rows` is schedule.max_batch_size.
+  engine::llama_options model;  ///< `max_rows` is schedule.max_batch_size, `fit_beside` is of fit_slots.
   engine::options schedule;
   engine::prefix_cache_options prefixes;
   /// Compare bits on the loaded model before anything is scored, where `model.mode` is parity.
   bool check_parity = true;
+  /// Of schedule.max_batch_size slots open only as many as free memory has room for beside kept prefixes, and
+  /// where parity is checked no more than check_parity() looks at: wider batches are not computed, so that
+  /// more slots gain nothing. info::slots and info::notes tell.
+  bool fit_slots = false;
 };
 
 /// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
@@ -34,7 +38,7 @@ struct embedded_options {
 [[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
                                                              const std::stop_token& stop = {});
 
-/// The same on any engine.
+/// The same on any engine. What its loader found out bounds the batches, and whether prefixes are kept.
 [[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, engine::runtime::loader load,
                                                              const engine::options& schedule,
                                                              const engine::prefix_cache_options& prefixes);

@@ -37,8 +37,8 @@ struct token_logprob : token_choice {
   std::vector<token_choice> top;
 };
 
-/// Measured by evalcore from the dispatch of the request; absent where it was not seen (a reply that was
-/// not streamed has no first token).
+/// Measured by evalcore from dispatch, in this process from admission by the engine; absent where it was not
+/// seen (a reply that was not streamed has no first token).
 struct timing {
   std::optional<duration> first_token;  ///< TTFT: the first delta that carries text, reasoning or a call.
   std::optional<duration> total;

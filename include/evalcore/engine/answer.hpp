@@ -47,6 +47,8 @@ struct execution {
   std::optional<duration> ttft;       ///< From submission to the first token; absent: there was none.
   std::optional<double> prompt_tokens_per_second;      ///< Of the tokens that were computed.
   std::optional<double> generation_tokens_per_second;  ///< After the first.
+  /// Bytes, the most that the process had until the answer was read; absent: unknown.
+  std::optional<std::uint64_t> peak_memory;
 };
 
 /// What the prefix cache did for a request with a cache key.
@@ -72,9 +74,10 @@ struct answer {
 };
 
 /// What a reply tells of its run: `execution` {mode, peak_batch_size, queue_s, ttft_s}, `performance`
-/// {prompt_tokens_per_second, generation_tokens_per_second}, and where they apply `prompt_cache`
-/// {mode, key, backend, cached_tokens, fed_tokens, outcome, degraded_reason} and `template` {name, warning}.
-/// Times in seconds; ttft_s is null without a token, what else is unknown is absent.
+/// {prompt_tokens_per_second, generation_tokens_per_second, peak_memory_gb}, and where they apply
+/// `prompt_cache` {mode, key, backend, cached_tokens, fed_tokens, outcome, degraded_reason} and `template`
+/// {name, warning}. Times in seconds, GB of 10⁹ bytes; ttft_s is null without a token, what else is unknown
+/// is absent.
 [[nodiscard]] json::object metadata(const answer& whole);
 
 /// Counters since the start, and the state at this moment.

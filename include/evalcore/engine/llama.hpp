@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <evalcore/base/result.hpp>
+#include <evalcore/engine/prefix_cache.hpp>
 #include <evalcore/engine/step_engine.hpp>
 
 namespace evalcore::engine {
@@ -19,10 +21,17 @@ enum class evaluation : std::uint8_t {
   fast,
 };
 
+/// More rows than this are not opened at once.
+inline constexpr std::uint32_t most_llama_rows = 64;
+
 struct llama_options {
   std::string model_path;  ///< A GGUF file; of a model in parts, the first.
   evaluation mode = evaluation::parity;
-  std::uint32_t max_rows = 4;  ///< Rows open at once, 1 to 64. Each has memory of its own size set aside.
+  /// Rows open at once, 1 to most_llama_rows. Each has memory of its own size set aside.
+  std::uint32_t max_rows = 4;
+  /// Present: of max_rows only as many (traits::max_rows tells) as there is free memory for beside prefixes
+  /// that are kept by these options, at least one.
+  std::optional<prefix_cache_options> fit_beside;
   /// Of one row, prompt and answer together; at most what the model was trained for, which is taken if this
   /// is more.
   std::uint32_t context_tokens = 4096;
@@ -35,7 +44,7 @@ struct llama_options {
 ///
 /// Errors: unsupported in a build without llama.cpp, for a library other than the one compiled against, and
 /// for models that are not decoders with attention; not_found; invalid_argument (an option out of its range,
-/// a file that is no model); no_memory.
+/// a file that is no model); no_memory (with fit_beside also where one row does not fit).
 [[nodiscard]] result<std::unique_ptr<step_engine>> open_llama(const llama_options& options);
 
 }  // namespace evalcore::engine

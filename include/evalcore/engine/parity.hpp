@@ -17,9 +17,13 @@ struct parity_verdict {
   std::string why;  ///< The first difference; empty where there was none.
 };
 
+/// No wider batches are looked at.
+inline constexpr std::uint32_t widest_checked = 16;
+
 /// Compares token ids and log probabilities, to the bit: a prefix computed and restored, and rows alone with
-/// all rows at once (16 at most) in batches of 1, 2, 4, 8 and all of them. Costs about one prompt of 600
-/// tokens, and for each row at each width nine tokens of a prompt and four of an answer. No row may be open.
+/// all rows at once (widest_checked at most) in batches of 1, 2, 4, 8 and all of them. Costs about one prompt
+/// of 600 tokens, and for each row at each width nine tokens of a prompt and four of an answer. No row may be
+/// open.
 ///
 /// Errors: those of the engine; invalid_argument if its context is too short for any such prompt.
 [[nodiscard]] result<parity_verdict> check_parity(step_engine& engine);

@@ -54,6 +54,9 @@ class source {
   virtual ~source() = default;
   virtual pull next() = 0;
   virtual void on_first_token(item_id id) { static_cast<void>(id); }
+  /// From now on nothing goes out whatever next() would say, since every endpoint asked for that, is away or
+  /// has its rate (true); that is over (false).
+  virtual void on_pause(bool paused) { static_cast<void>(paused); }
   /// An attempt failed, and the item is to be sent again.
   virtual void on_retry(item_id id, const error& why) { static_cast<void>(id), static_cast<void>(why); }
   /// The item's end, after all attempts; not for what the source itself refused.

@@ -113,6 +113,9 @@ class dispatcher {
   void on_first_token(std::uint32_t item, instant now);
   /// An attempt failed, and the request is sent again some time after `now`: how long it takes tells nothing.
   void on_retry(std::uint32_t item, instant now);
+  /// From `now` on nothing can go out, whatever is decided here (true); that is over (false). Places that are
+  /// free meanwhile are not free for a prefix.
+  void on_pause(bool paused, instant now);
   /// The request ended, well or not. A failed leader is replaced by the next member of its group.
   void on_end(std::uint32_t item, const ending& how);
   /// After a failed copy there is no further one.

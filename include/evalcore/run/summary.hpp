@@ -74,6 +74,8 @@ struct summary {
   double wall_s = 0;  ///< From the first dispatch to the last end.
   /// Processor time of this process in between, user and system; absent: of several processes.
   std::optional<double> processor_s;
+  /// Bytes that this process had at most until the last end; absent as above.
+  std::optional<std::uint64_t> peak_memory;
   std::optional<double> mean_ttft_s;
   std::optional<std::uint64_t> prompt_tokens;
   std::optional<std::uint64_t> cached_tokens;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace evalcore {
+
+/// Bytes of memory that this process has had at most so far, files that it has mapped included. Absent where
+/// the system does not tell.
+[[nodiscard]] std::optional<std::uint64_t> peak_memory();
+
+}  // namespace evalcore

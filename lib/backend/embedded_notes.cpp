@@ -1,0 +1,30 @@
+#include "backend/embedded_notes.hpp"
+
+namespace evalcore::backend {
+
+std::string note_of_engine(const engine_findings& found, std::uint32_t rows) {
+  std::string note;
+  if (found.safe_width && *found.safe_width < rows) {
+    note = *found.safe_width <= 1 ? "rows are computed one by one"
+                                  : "at most " + std::to_string(*found.safe_width) + " rows share a batch";
+  }
+  if (!found.keep_prefixes) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
+  if (note.empty()) return note;
+  return note + ", so that an answer does not depend on the others" +
+         (found.why.empty() ? "" : ": " + found.why);
+}
+
+std::string note_of_slots(const engine::step_engine& opened, const engine::llama_options& asked) {
+  const auto& about = opened.about();
+  const auto bytes = opened.snapshot_bytes(about.context_tokens).value_or(0);
+  auto note = std::to_string(about.max_rows) + (about.max_rows == 1 ? " slot of " : " slots of ") +
+              std::to_string(about.context_tokens) + " tokens, " + std::to_string(bytes / 1'000'000) +
+              " MB each";
+  if (about.max_rows == asked.max_rows) return note;
+  note += ": free memory has no room for more; a shorter --context-per-slot";
+  // Else prefixes are kept in the rows' own memory.
+  if (asked.mode == engine::evaluation::parity) note += " or a smaller --cache-memory-max-gb";
+  return note + " gives more";
+}
+
+}  // namespace evalcore::backend
