@@ -1,0 +1,44 @@
+#ifndef EVALCORE_C_EVENT_H
+#define EVALCORE_C_EVENT_H
+
+#include <evalcore/c/reply.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Something that happened in a pool or a run. One thread at a time; it may move between threads. What the
+ * functions below give is borrowed until the event is freed.
+ */
+typedef struct evc_event evc_event;
+
+/** Kinds of events. Those that a program does not know it ignores. */
+enum {
+  EVC_EVENT_TEXT = 1, /**< More of an answer's text; only if the request asked for it. */
+  EVC_EVENT_RETRYING =
+      2,                /**< An attempt failed and another follows: its text so far is void. Has an error. */
+  EVC_EVENT_END = 3,    /**< The last of a request: it has a reply or an error. */
+  EVC_EVENT_DRAINED = 4 /**< The last of a pool. It has an error where the pool stopped by itself. */
+};
+
+/** One of EVC_EVENT_…. */
+EVC_API int32_t evc_event_kind(const evc_event* event) EVC_NOEXCEPT;
+/** What the request got when it was submitted; 0 for what belongs to none. */
+EVC_API uint64_t evc_event_ticket(const evc_event* event) EVC_NOEXCEPT;
+/** What the host gave when it submitted the request; 0 for what belongs to none. */
+EVC_API uint64_t evc_event_tag(const evc_event* event) EVC_NOEXCEPT;
+/** Of TEXT: what comes next in the answer. Empty for other kinds. */
+EVC_API evc_str evc_event_text(const evc_event* event) EVC_NOEXCEPT;
+/** Of an END without an error: the answer. NULL otherwise. */
+EVC_API const evc_reply* evc_event_reply(const evc_event* event) EVC_NOEXCEPT;
+/** What went wrong; NULL: nothing. It belongs to the event: evc_error_free leaves it alone. */
+EVC_API const evc_error* evc_event_error(const evc_event* event) EVC_NOEXCEPT;
+/** NULL is fine. */
+EVC_API void evc_event_free(evc_event* event) EVC_NOEXCEPT;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
