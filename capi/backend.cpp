@@ -123,6 +123,30 @@ json::value info_of(const backend::backend& one) {
 }
 
 }  // namespace
+
+result<std::vector<std::shared_ptr<shared_backend>>> endpoints_of(const evc_runtime* runtime,
+                                                                  evc_backend* const* endpoints,
+                                                                  std::size_t count) {
+  if (auto good = check_usable(runtime); !good) return std::move(good).error();
+  if (endpoints == nullptr || count == 0) return misuse("there must be an endpoint at least");
+  std::vector<std::shared_ptr<shared_backend>> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (auto good = check_usable(endpoints[i]); !good) return std::move(good).error();
+    all.push_back(endpoints[i]->shared);
+    if (all.back()->runtime != runtime->shared) return misuse("an endpoint belongs to another runtime");
+    if (all.back()->answers->about().identity != all.front()->answers->about().identity) {
+      return misuse("the endpoints do not run the same model in the same build");
+    }
+  }
+  return all;
+}
+
+std::vector<backend::backend*> answering(const std::vector<std::shared_ptr<shared_backend>>& endpoints) {
+  std::vector<backend::backend*> all;
+  for (const auto& one : endpoints) all.push_back(one->answers.get());
+  return all;
+}
+
 }  // namespace evalcore::capi
 
 namespace capi = evalcore::capi;
@@ -147,6 +171,8 @@ evc_status evc_backend_open(evc_runtime* runtime, evc_str selector, const evc_ba
       auto opened = capi::open_backend(made->runtime->loop, *name, how, waiting.token());
       if (!opened) return std::move(opened).error();
       made->answers = *std::move(opened);
+      made->model = how.model;
+      made->at_url = !how.http.base_url.empty();
     }
     *out = new evc_backend(std::move(made));
     return {};

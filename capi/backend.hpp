@@ -1,6 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/c/backend.h>
@@ -13,7 +17,17 @@ namespace evalcore::capi {
 struct shared_backend {
   std::shared_ptr<shared_runtime> runtime;  ///< Outlives the next.
   std::unique_ptr<backend::backend> answers;
+  std::string model;    ///< As the host named it; empty: it did not.
+  bool at_url = false;  ///< A server that was running, which is told the model with each request.
 };
+
+/// The endpoints of one pool or run. Errors: invalid_argument when there is none, or they do not belong
+/// together.
+[[nodiscard]] result<std::vector<std::shared_ptr<shared_backend>>> endpoints_of(const evc_runtime* runtime,
+                                                                                evc_backend* const* endpoints,
+                                                                                std::size_t count);
+[[nodiscard]] std::vector<backend::backend*> answering(
+    const std::vector<std::shared_ptr<shared_backend>>& endpoints);
 
 }  // namespace evalcore::capi
 

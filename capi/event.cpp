@@ -24,6 +24,9 @@ uint64_t evc_event_tag(const evc_event* event) EVC_NOEXCEPT {
 evc_str evc_event_text(const evc_event* event) EVC_NOEXCEPT {
   return capi::look_at(event, evc_str{}, [](auto& e) { return capi::view(e.text); });
 }
+evc_str evc_event_json(const evc_event* event) EVC_NOEXCEPT {
+  return capi::look_at(event, evc_str{}, [](auto& e) { return capi::view(e.json); });
+}
 const evc_reply* evc_event_reply(const evc_event* event) EVC_NOEXCEPT {
   return capi::look_at(event, static_cast<const evc_reply*>(nullptr), [](auto& e) { return e.reply.get(); });
 }

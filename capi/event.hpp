@@ -19,6 +19,7 @@ struct evc_event : evalcore::capi::handle<evc_event> {
   std::uint64_t ticket = 0;
   std::uint64_t tag = 0;
   std::string text;
+  std::string json;
   std::unique_ptr<evc_reply> reply;
   std::unique_ptr<evc_error> failure;
 };

@@ -53,6 +53,23 @@ void event_queue::push_text(std::uint64_t ticket, std::uint64_t tag, std::string
   if (first) call_hook();
 }
 
+void event_queue::push_progress(std::string json) {
+  bool first = false;
+  {
+    const std::lock_guard held(mutex_);
+    if (open_progress_ != nullptr) {
+      open_progress_->json = std::move(json);
+      return;
+    }
+    auto made = std::make_unique<evc_event>(EVC_EVENT_PROGRESS);
+    made->json = std::move(json);
+    auto* const progress = made.get();
+    first = add(std::move(made), false);
+    open_progress_ = progress;
+  }
+  if (first) call_hook();
+}
+
 event_queue::outcome event_queue::take(std::int32_t timeout_ms, pool_event& into) {
   std::unique_lock held(mutex_);
   const auto ready = [this] { return !events_.empty() || woken_ || last_came_; };
@@ -70,6 +87,7 @@ event_queue::outcome event_queue::take(std::int32_t timeout_ms, pool_event& into
   into = std::move(events_.front());
   events_.pop_front();
   if (into->kind == EVC_EVENT_TEXT) open_texts_.erase(into->ticket);
+  if (into.get() == open_progress_) open_progress_ = nullptr;
   if (events_.empty()) show_empty();
   return outcome::given;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -25,6 +26,8 @@ class event_queue {
   /// More of a request's text: joined with what was not taken yet, so that a host that reads slowly loses
   /// nothing and holds no more than the answer.
   void push_text(std::uint64_t ticket, std::uint64_t tag, std::string_view more);
+  /// How a run stands, in the place of what was not taken yet.
+  void push_progress(std::string json);
 
   enum class outcome : std::uint8_t { given, none, over };
   /// timeout_ms: below 0 without end.
@@ -44,7 +47,8 @@ class event_queue {
   std::condition_variable changed_;
   std::deque<pool_event> events_;
   std::unordered_map<std::uint64_t, evc_event*>
-      open_texts_;  ///< The last event of a ticket, if that is text.
+      open_texts_;                      ///< The last event of a ticket, if that is text.
+  evc_event* open_progress_ = nullptr;  ///< Not taken yet.
   std::array<int, 2> pipe_ = {-1, -1};
   bool woken_ = false;
   bool last_came_ = false;
@@ -53,5 +57,18 @@ class event_queue {
   void (*hook_)(void*) = nullptr;
   void* hook_context_ = nullptr;
 };
+
+/// EVC_OK, or why there is no event.
+[[nodiscard]] constexpr evc_status status_of(event_queue::outcome of) noexcept {
+  switch (of) {
+    case event_queue::outcome::given:
+      return EVC_OK;
+    case event_queue::outcome::none:
+      return EVC_E_TIMEOUT;
+    case event_queue::outcome::over:
+      break;
+  }
+  return EVC_E_CLOSED;
+}
 
 }  // namespace evalcore::capi

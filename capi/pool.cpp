@@ -22,13 +22,6 @@ evalcore::error not_sent() {
   return evalcore::fail(errc::cancelled, stage::none, "the request was cancelled before it was sent");
 }
 
-std::vector<evalcore::backend::backend*> answering(
-    const std::vector<std::shared_ptr<capi::shared_backend>>& endpoints) {
-  std::vector<evalcore::backend::backend*> all;
-  for (const auto& one : endpoints) all.push_back(one->answers.get());
-  return all;
-}
-
 pool::options seeded(pool::options how) {
   how.seed = std::random_device{}();
   return how;
@@ -40,7 +33,7 @@ evc_pool::evc_pool(std::vector<std::shared_ptr<capi::shared_backend>> endpoints,
     : endpoints_(std::move(endpoints)),
       loop_(endpoints_.front()->runtime->loop),
       max_outstanding_(how.max_outstanding),
-      requests_(loop_, answering(endpoints_), accepted_, seeded(how.how)) {
+      requests_(loop_, capi::answering(endpoints_), accepted_, seeded(how.how)) {
   requests_.deliver_to([this](pool::event&& what) { happened(std::move(what)); });
   requests_.start();
 }
@@ -179,42 +172,18 @@ evc_status with(const evc_pool* pool, Do&& work) noexcept {
   });
 }
 
-/// EVC_OK or why there is no event.
-evc_status status_of(capi::event_queue::outcome outcome) noexcept {
-  switch (outcome) {
-    case capi::event_queue::outcome::given:
-      return EVC_OK;
-    case capi::event_queue::outcome::none:
-      return EVC_E_TIMEOUT;
-    case capi::event_queue::outcome::over:
-      break;
-  }
-  return EVC_E_CLOSED;
-}
-
 }  // namespace
 
 evc_status evc_pool_new(evc_runtime* runtime, evc_backend* const* endpoints, size_t count,
                         const evc_pool_options* options, evc_pool** out, evc_error** error) EVC_NOEXCEPT {
   return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
-    if (auto good = capi::check_usable(runtime); !good) return good;
-    if (endpoints == nullptr || count == 0) return capi::misuse("a pool needs an endpoint at least");
-    std::vector<std::shared_ptr<capi::shared_backend>> all;
-    for (std::size_t i = 0; i < count; ++i) {
-      if (auto good = capi::check_usable(endpoints[i]); !good) return good;
-      all.push_back(endpoints[i]->shared);
-      if (all.back()->runtime != runtime->shared) {
-        return capi::misuse("an endpoint belongs to another runtime than the pool");
-      }
-      if (all.back()->answers->about().identity != all.front()->answers->about().identity) {
-        return capi::misuse("the endpoints do not run the same model in the same build");
-      }
-    }
+    auto all = capi::endpoints_of(runtime, endpoints, count);
+    if (!all) return std::move(all).error();
     if (options != nullptr) {
       if (auto good = capi::check_live(options); !good) return good;
     }
-    *out = new evc_pool(std::move(all), options == nullptr ? evc_pool_options() : *options);
+    *out = new evc_pool(*std::move(all), options == nullptr ? evc_pool_options() : *options);
     return {};
   });
 }
@@ -273,7 +242,7 @@ evc_status evc_pool_poll_many(evc_pool* pool, int32_t timeout_ms, evc_event** ou
     for (std::size_t i = 0; i < capacity; ++i) {
       capi::pool_event one;
       const auto outcome = pool->take(i == 0 ? timeout_ms : 0, one);
-      if (i == 0) status = status_of(outcome);
+      if (i == 0) status = capi::status_of(outcome);
       if (!one) break;
       out[i] = one.release();
       *count = i + 1;

@@ -13,8 +13,11 @@
 #include <evalcore/c/pool_options.h>
 #include <evalcore/c/reply.h>
 #include <evalcore/c/request.h>
+#include <evalcore/c/run.h>
+#include <evalcore/c/run_options.h>
 #include <evalcore/c/runtime.h>
 #include <evalcore/c/step_engine.h>
+#include <evalcore/c/suite.h>
 #include <evalcore/c/text.h>
 
 #endif

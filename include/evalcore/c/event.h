@@ -15,11 +15,15 @@ typedef struct evc_event evc_event;
 
 /** Kinds of events. Those that a program does not know it ignores. */
 enum {
-  EVC_EVENT_TEXT = 1, /**< More of an answer's text; only if the request asked for it. */
-  EVC_EVENT_RETRYING =
-      2,                /**< An attempt failed and another follows: its text so far is void. Has an error. */
-  EVC_EVENT_END = 3,    /**< The last of a request: it has a reply or an error. */
-  EVC_EVENT_DRAINED = 4 /**< The last of a pool. It has an error where the pool stopped by itself. */
+  EVC_EVENT_TEXT = 1,     /**< More of an answer's text; only if the request asked for it. */
+  EVC_EVENT_RETRYING = 2, /**< An attempt failed, another follows; its text so far is void. With an error. */
+  EVC_EVENT_END = 3,      /**< The last of a request: it has a reply or an error. */
+  EVC_EVENT_DRAINED = 4,  /**< The last of a pool. It has an error where the pool stopped by itself. */
+  EVC_EVENT_NOTE = 5,     /**< Of a run: a sentence for a person, as text. */
+  EVC_EVENT_PROGRESS = 6, /**< Of a run: where it stands, as JSON. One that was not polled yet is brought up
+                             to date, so a host that reads slowly gets few. */
+  EVC_EVENT_RUN_END = 7 /**< The last of a run: its summary as JSON, or an error; both where the summary could
+                           not be written to its file. */
 };
 
 /** One of EVC_EVENT_…. */
@@ -28,8 +32,14 @@ EVC_API int32_t evc_event_kind(const evc_event* event) EVC_NOEXCEPT;
 EVC_API uint64_t evc_event_ticket(const evc_event* event) EVC_NOEXCEPT;
 /** What the host gave when it submitted the request; 0 for what belongs to none. */
 EVC_API uint64_t evc_event_tag(const evc_event* event) EVC_NOEXCEPT;
-/** Of TEXT: what comes next in the answer. Empty for other kinds. */
+/** Of TEXT: what comes next in the answer; of NOTE: the sentence. Empty for other kinds. */
 EVC_API evc_str evc_event_text(const evc_event* event) EVC_NOEXCEPT;
+/**
+ * Of PROGRESS an object: {items, reused, done, running, retrying, errors, prompt_tokens, cached_tokens,
+ * completion_tokens, elapsed_s, paused_s}, what is not known null; members may be added. Of RUN_END what
+ * stands in summary.json (docs/run-files.md). Empty for other kinds.
+ */
+EVC_API evc_str evc_event_json(const evc_event* event) EVC_NOEXCEPT;
 /** Of an END without an error: the answer. NULL otherwise. */
 EVC_API const evc_reply* evc_event_reply(const evc_event* event) EVC_NOEXCEPT;
 /** What went wrong; NULL: nothing. It belongs to the event: evc_error_free leaves it alone. */
