@@ -70,6 +70,14 @@ void event_queue::push_progress(std::string json) {
   if (first) call_hook();
 }
 
+void event_queue::close() {
+  {
+    const std::lock_guard held(mutex_);
+    last_came_ = true;
+  }
+  changed_.notify_all();
+}
+
 event_queue::outcome event_queue::take(std::int32_t timeout_ms, pool_event& into) {
   std::unique_lock held(mutex_);
   const auto ready = [this] { return !events_.empty() || woken_ || last_came_; };

@@ -29,6 +29,9 @@ class event_queue {
   /// How a run stands, in the place of what was not taken yet.
   void push_progress(std::string json);
 
+  /// After what was pushed, nothing more comes.
+  void close();
+
   enum class outcome : std::uint8_t { given, none, over };
   /// timeout_ms: below 0 without end.
   outcome take(std::int32_t timeout_ms, pool_event& into);

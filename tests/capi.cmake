@@ -42,12 +42,14 @@ target_compile_definitions(test_capi_pool PRIVATE SCRIPT="${CMAKE_CURRENT_SOURCE
 add_test(NAME capi.pool COMMAND test_capi_pool)
 set_tests_properties(capi.pool PROPERTIES TIMEOUT 120 LABELS threads)
 
-add_executable(test_capi_run capi/test_run.c)
-target_link_libraries(test_capi_run PRIVATE evalcore::c)
-target_compile_options(test_capi_run PRIVATE ${strict_c})
-target_compile_definitions(test_capi_run PRIVATE DATA="${CMAKE_CURRENT_SOURCE_DIR}/data/capi")
-add_test(NAME capi.run COMMAND test_capi_run)
-set_tests_properties(capi.run PROPERTIES TIMEOUT 120 LABELS threads)
+foreach(host run episodes)
+  add_executable(test_capi_${host} capi/test_${host}.c)
+  target_link_libraries(test_capi_${host} PRIVATE evalcore::c)
+  target_compile_options(test_capi_${host} PRIVATE ${strict_c})
+  target_compile_definitions(test_capi_${host} PRIVATE DATA="${CMAKE_CURRENT_SOURCE_DIR}/data/capi")
+  add_test(NAME capi.${host} COMMAND test_capi_${host})
+  set_tests_properties(capi.${host} PROPERTIES TIMEOUT 120 LABELS threads)
+endforeach()
 
 add_test(NAME example.ask COMMAND example_ask "${CMAKE_CURRENT_SOURCE_DIR}/data/capi/script.jsonl" "please count" "hi there")
 set_tests_properties(example.ask PROPERTIES TIMEOUT 60

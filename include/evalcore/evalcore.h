@@ -7,6 +7,7 @@
 #include <evalcore/c/backend.h>
 #include <evalcore/c/engine.h>
 #include <evalcore/c/engine_request.h>
+#include <evalcore/c/episodes.h>
 #include <evalcore/c/error.h>
 #include <evalcore/c/event.h>
 #include <evalcore/c/pool.h>
