@@ -211,6 +211,29 @@ static void a_part_of_a_suite(void) {
   evc_run_free(run);
 }
 
+static void a_plan(void) {
+  evc_suite* suite = suite_of("suite.jsonl");
+  evc_run_options* options = evc_run_options_new();
+  evc_text* plan = NULL;
+  evc_error* error = NULL;
+  check(evc_suite_plan(suite, NULL, NULL, &plan, NULL) == EVC_OK, "a suite is planned without a backend");
+  check(has(evc_text_view(plan), "\"items\":4,\"unit\":\"bytes\""), "in bytes");
+  evc_text_free(plan);
+  check(evc_run_options_set_order(options, str("suite")) == EVC_OK, "an order is taken");
+  check(evc_run_options_set_limit(options, 2) == EVC_OK, "a limit is taken");
+  check(evc_suite_plan(suite, scripted, options, &plan, NULL) == EVC_OK, "and with one");
+  check(has(evc_text_view(plan), "\"order\":[\"counts\",\"greets\"]"), "in that order, and no further");
+  evc_text_free(plan);
+  check(evc_run_options_set_price(options, str("prices.json")) == EVC_OK, "a price file is named");
+  check(evc_suite_plan(suite, NULL, options, &plan, &error) == EVC_E_INVALID_ARGUMENT && plan == NULL,
+        "prices without a model");
+  check(has(evc_error_message(error), "backend"), "which is said");
+  evc_error_free(error);
+  check(evc_suite_plan(NULL, NULL, NULL, &plan, NULL) == EVC_E_INVALID_ARGUMENT, "no suite");
+  evc_run_options_free(options);
+  evc_suite_free(suite);
+}
+
 int main(void) {
   evc_backend_options* options = evc_backend_options_new();
   check(mkdtemp(folder) != NULL, "there is a folder");
@@ -223,6 +246,7 @@ int main(void) {
   a_run_that_is_cancelled();
   two_runs_of_one_store();
   a_part_of_a_suite();
+  a_plan();
   refused();
   evc_backend_free(scripted);
   evc_runtime_free(runtime);
