@@ -13,6 +13,8 @@
 
 namespace evalcore::capi {
 
+class host_backend;
+
 /// A backend together with the loop that it lives on.
 struct shared_backend {
   std::shared_ptr<shared_runtime> runtime;  ///< Outlives the next.
@@ -33,6 +35,13 @@ struct shared_backend {
 
 struct evc_backend : evalcore::capi::handle<evc_backend>, evalcore::capi::of_one_process {
   static constexpr const char* word = "evc_backend";
-  explicit evc_backend(std::shared_ptr<evalcore::capi::shared_backend> opened) : shared(std::move(opened)) {}
+  explicit evc_backend(std::shared_ptr<evalcore::capi::shared_backend> opened,
+                       evalcore::capi::host_backend* played = nullptr)
+      : shared(std::move(opened)), host(played) {}
+  ~evc_backend();
+  evc_backend(const evc_backend&) = delete;
+  evc_backend& operator=(const evc_backend&) = delete;
+
   std::shared_ptr<evalcore::capi::shared_backend> shared;
+  evalcore::capi::host_backend* host;  ///< What `shared` has, if the host plays it; else null.
 };

@@ -42,7 +42,7 @@ target_compile_definitions(test_capi_pool PRIVATE SCRIPT="${CMAKE_CURRENT_SOURCE
 add_test(NAME capi.pool COMMAND test_capi_pool)
 set_tests_properties(capi.pool PROPERTIES TIMEOUT 120 LABELS threads)
 
-foreach(host run episodes)
+foreach(host run episodes host_backend)
   add_executable(test_capi_${host} capi/test_${host}.c)
   target_link_libraries(test_capi_${host} PRIVATE evalcore::c)
   target_compile_options(test_capi_${host} PRIVATE ${strict_c})

@@ -10,6 +10,7 @@
 #include <evalcore/c/episodes.h>
 #include <evalcore/c/error.h>
 #include <evalcore/c/event.h>
+#include <evalcore/c/host_backend.h>
 #include <evalcore/c/plan.h>
 #include <evalcore/c/pool.h>
 #include <evalcore/c/pool_options.h>

@@ -8,8 +8,8 @@ extern "C" {
 #endif
 
 /**
- * Something that happened in a pool, a run or episodes. One thread at a time; it may move between threads.
- * What the functions below give is borrowed until the event is freed.
+ * Something that happened in a pool, a run, episodes or a backend of the host's. One thread at a time; it may
+ * move between threads. What the functions below give is borrowed until the event is freed.
  */
 typedef struct evc_event evc_event;
 
@@ -28,12 +28,15 @@ enum {
   EVC_EVENT_STOPPED = 9,   /**< Of an episode: no further turn, with an error where a request failed. The host
                               ends it or gives it up. */
   EVC_EVENT_DIVERGED = 10, /**< Of an episode: from here on it is not what it was. Nothing to answer. */
-  EVC_EVENT_FINISHED = 11  /**< Of an episode: it was ended before. Nothing to answer. */
+  EVC_EVENT_FINISHED = 11, /**< Of an episode: it was ended before. Nothing to answer. */
+  EVC_EVENT_ASKED = 12,    /**< Of a backend that the host plays: a request as JSON. The host answers it. */
+  EVC_EVENT_WITHDRAWN = 13 /**< Of a backend that the host plays: nobody waits for that answer any more. */
 };
 
 /** One of EVC_EVENT_…. */
 EVC_API int32_t evc_event_kind(const evc_event* event) EVC_NOEXCEPT;
-/** What the request got when it was submitted, or the number of an episode; 0 for what belongs to none. */
+/** What the request got when it was submitted or asked, or the number of an episode; 0 for what belongs to
+ * none. */
 EVC_API uint64_t evc_event_ticket(const evc_event* event) EVC_NOEXCEPT;
 /** What the host gave with the request or the episode; 0 for what belongs to none. */
 EVC_API uint64_t evc_event_tag(const evc_event* event) EVC_NOEXCEPT;
@@ -43,7 +46,8 @@ EVC_API evc_str evc_event_text(const evc_event* event) EVC_NOEXCEPT;
  * Of PROGRESS an object: {items, reused, done, running, retrying, errors, prompt_tokens, cached_tokens,
  * completion_tokens, elapsed_s, paused_s}, what is not known null; members may be added. Of RUN_END what
  * stands in summary.json (docs/run-files.md). Of an episode {id, epoch}, and of REPLIED turn, reused; of
- * STOPPED why; of DIVERGED turn, dropped; of FINISHED outcome, as it was given. Empty for other kinds.
+ * STOPPED why; of DIVERGED turn, dropped; of FINISHED outcome, as it was given. Of ASKED the body of a chat
+ * completion. Empty for other kinds.
  */
 EVC_API evc_str evc_event_json(const evc_event* event) EVC_NOEXCEPT;
 /** Of REPLIED, and of an END without an error: the answer. NULL otherwise. */
