@@ -144,6 +144,17 @@ evc_status evc_backend_options_set_api_key_command(evc_backend_options* options,
   return keep_text(options, {"api_key_command", capi::url_kinds}, command,
                    [](auto& o) -> auto& { return o.http.opens.key_command; });
 }
+evc_status evc_backend_options_set_api_key_header(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
+  return set_text(options, {"api_key_header", capi::url_kinds}, name,
+                  [&](const std::string& word) -> result<void> {
+                    if (word != "bearer" && word != "x-api-key") {
+                      return capi::misuse("api_key_header is neither bearer nor x-api-key");
+                    }
+                    using placement = evalcore::backend::credentials::placement;
+                    options->http.opens.where = word == "bearer" ? placement::bearer : placement::x_api_key;
+                    return {};
+                  });
+}
 evc_status evc_backend_options_add_header(evc_backend_options* options, evc_str name,
                                           evc_str value) EVC_NOEXCEPT {
   return add_named(options, {"header", capi::url_kinds}, name, value,
@@ -157,6 +168,14 @@ evc_status evc_backend_options_set_ca_file(evc_backend_options* options, evc_str
   return keep_text(options, {"ca_file", capi::url_kinds}, path,
                    [](auto& o) -> auto& { return o.http.tls.ca_file; });
 }
+evc_status evc_backend_options_set_tls_server_name(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
+  return keep_text(options, {"tls_server_name", capi::url_kinds}, name,
+                   [](auto& o) -> auto& { return o.http.tls.server_name; });
+}
+evc_status evc_backend_options_set_insecure(evc_backend_options* options, int32_t insecure) EVC_NOEXCEPT {
+  return keep_count(options, {"insecure", capi::url_kinds}, 0, 0, 0,
+                    [&](auto& o) { o.http.tls.verify = insecure == 0; });
+}
 evc_status evc_backend_options_set_stream(evc_backend_options* options, int32_t stream) EVC_NOEXCEPT {
   return keep_count(options, {"stream", capi::url_kinds}, 0, 0, 0,
                     [&](auto& o) { o.http.stream = stream != 0; });
@@ -165,11 +184,11 @@ evc_status evc_backend_options_set_stream(evc_backend_options* options, int32_t 
 // Models on this machine.
 
 evc_status evc_backend_options_set_slots(evc_backend_options* options, uint32_t slots) EVC_NOEXCEPT {
-  return keep_count(options, {"slots", capi::local_kinds}, slots, 1, 64, [&](auto& o) { o.slots = slots; });
+  return keep_count(options, {"slots", capi::local_kinds}, slots, 1, 256, [&](auto& o) { o.slots = slots; });
 }
 evc_status evc_backend_options_set_context_per_slot(evc_backend_options* options,
                                                     uint32_t tokens) EVC_NOEXCEPT {
-  return keep_count(options, {"context_per_slot", capi::local_kinds}, tokens, 1, UINT32_MAX,
+  return keep_count(options, {"context_per_slot", capi::local_kinds}, tokens, 16, 10'000'000,
                     [&](auto& o) { o.context_per_slot = tokens; });
 }
 evc_status evc_backend_options_set_threads(evc_backend_options* options, uint32_t threads) EVC_NOEXCEPT {

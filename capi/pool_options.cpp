@@ -78,6 +78,14 @@ evc_status evc_pool_options_set_requests_per_minute(evc_pool_options* options,
 evc_status evc_pool_options_set_tokens_per_minute(evc_pool_options* options, uint64_t tokens) EVC_NOEXCEPT {
   return set(options, tokens, 1, any_count, [&](auto& how) { how.rate.tokens_per_minute = tokens; });
 }
+evc_status evc_pool_options_set_rate(evc_pool_options* options, double per_second) EVC_NOEXCEPT {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_live(options); !good) return good;
+    if (!capi::in_range(per_second, 1e-6, 1e6)) return capi::misuse("the rate is out of its range");
+    options->how.dispatch_rate = per_second;
+    return {};
+  });
+}
 evc_status evc_pool_options_set_item_timeout_s(evc_pool_options* options, double seconds) EVC_NOEXCEPT {
   return set_seconds(options, seconds, [](auto& how) -> auto& { return how.total_deadline; });
 }

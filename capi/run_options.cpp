@@ -148,6 +148,10 @@ evc_status evc_run_options_set_tools(evc_run_options* options, evc_str name) EVC
     return {};
   });
 }
+evc_status evc_run_options_set_prompt_cache(evc_run_options* options, int32_t wanted) EVC_NOEXCEPT {
+  return keep_flag(options, "prompt_cache", wanted,
+                   [](auto& o) -> auto& { return o.how.request.use_prompt_cache; });
+}
 evc_status evc_run_options_set_cache(evc_run_options* options, evc_str path) EVC_NOEXCEPT {
   return keep_text(options, "cache", path, [](auto& o) -> auto& { return o.cache; });
 }
@@ -159,9 +163,10 @@ evc_status evc_run_options_set_price(evc_run_options* options, evc_str path) EVC
 }
 evc_status evc_run_options_set_max_cost(evc_run_options* options, double usd) EVC_NOEXCEPT {
   constexpr double most_usd = 1e6;
+  constexpr double least_usd = 1e-9;
   constexpr double pico_in_usd = 1e12;
-  if (!capi::in_range(usd, 1 / pico_in_usd, most_usd)) return EVC_E_INVALID_ARGUMENT;
-  return set(options, "max_cost", usd, [&](auto& o) -> result<void> {
+  return set(options, "max_cost", std::isfinite(usd) ? usd : 0, [&](auto& o) -> result<void> {
+    if (!capi::in_range(usd, least_usd, most_usd)) return capi::misuse("max_cost is out of its range");
     o.how.max_cost = static_cast<evalcore::run::pico_usd>(std::llround(usd * pico_in_usd));
     return {};
   });

@@ -3,61 +3,9 @@
 
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "host.h"
-
-static evc_runtime* runtime = NULL;
-static evc_backend* scripted = NULL;
-
-static void open_script(void) {
-  evc_backend_options* options = evc_backend_options_new();
-  evc_error* error = NULL;
-  check(evc_backend_options_set_script(options, str(SCRIPT)) == EVC_OK, "a script is taken");
-  check(evc_backend_open(runtime, str("scripted"), options, &scripted, &error) == EVC_OK,
-        "a script is opened");
-  if (error != NULL) printf("%.*s\n", (int)evc_error_message(error).size, evc_error_message(error).data);
-  evc_backend_options_free(options);
-}
-
-static evc_pool* pool_of(evc_pool_options* options) {
-  evc_pool* pool = NULL;
-  evc_error* error = NULL;
-  check(evc_pool_new(runtime, &scripted, 1, options, &pool, &error) == EVC_OK, "a pool is made");
-  evc_error_free(error);
-  evc_pool_options_free(options);
-  return pool;
-}
-
-static evc_pool* pool_of_concurrency(uint32_t requests) {
-  evc_pool_options* options = evc_pool_options_new();
-  check(evc_pool_options_set_concurrency(options, requests) == EVC_OK, "a concurrency is taken");
-  return pool_of(options);
-}
-
-static evc_request* question(const char* text) {
-  evc_request* request = evc_request_new();
-  check(evc_request_add_message(request, EVC_ROLE_USER, str(text)) == EVC_OK, "a message is taken");
-  return request;
-}
-
-static uint64_t submit(evc_pool* pool, evc_request* request, uint64_t tag) {
-  uint64_t ticket = 0;
-  evc_error* error = NULL;
-  check(evc_pool_submit(pool, request, tag, &ticket, &error) == EVC_OK && ticket != 0, "a request is taken");
-  evc_error_free(error);
-  evc_request_free(request);
-  return ticket;
-}
-
-/* The next event, which must be of this kind. */
-static evc_event* next(evc_pool* pool, int32_t kind) {
-  evc_event* event = NULL;
-  check(evc_pool_poll(pool, 20000, &event) == EVC_OK, "an event comes in time");
-  check(evc_event_kind(event) == kind, "the event is of the expected kind");
-  return event;
-}
+#include "scripted_pool.h"
 
 static void one_reply(void) {
   evc_pool* pool = pool_of(NULL);
@@ -354,116 +302,6 @@ static void scores_where_none_are_given(void) {
   evc_pool_free(pool);
 }
 
-static void misuse(void) {
-  evc_pool* pool = pool_of(NULL);
-  evc_runtime* other = NULL;
-  evc_pool* none = NULL;
-  evc_backend* closed = NULL;
-  evc_request* empty = evc_request_new();
-  evc_backend_options* options = evc_backend_options_new();
-  evc_error* error = NULL;
-  evc_str broken;
-  broken.data = "caf\xE9";
-  broken.size = 4;
-
-  check(evc_pool_submit(NULL, empty, 0, NULL, &error) == EVC_E_INVALID_ARGUMENT, "no pool");
-  check(equal(evc_error_detail(error), "null") && has(evc_error_message(error), "evc_pool"),
-        "and it says so");
-  evc_error_free(error);
-  check(evc_pool_submit(pool, NULL, 0, NULL, NULL) == EVC_E_INVALID_ARGUMENT, "no request");
-  check(evc_pool_submit(pool, empty, 0, NULL, &error) == EVC_E_INVALID_ARGUMENT, "nothing asked");
-  check(has(evc_error_message(error), "no message"), "and it says so");
-  evc_error_free(error);
-  check(evc_request_add_message(empty, EVC_ROLE_USER, broken) == EVC_E_INVALID_ARGUMENT, "what is no UTF-8");
-  check(evc_request_add_messages(empty, broken, &error) == EVC_E_INVALID_ARGUMENT, "also as JSON");
-  check(equal(evc_error_detail(error), "not_utf8"), "and it says so");
-  evc_error_free(error);
-  broken.data = NULL;
-  check(evc_request_add_message(empty, EVC_ROLE_USER, broken) == EVC_E_INVALID_ARGUMENT,
-        "a size without data");
-  check(evc_request_add_message(empty, 77, str("x")) == EVC_E_INVALID_ARGUMENT, "an unknown role");
-  check(evc_request_set_temperature(empty, -0.5) == EVC_E_INVALID_ARGUMENT, "a negative temperature");
-  check(evc_pool_poll(pool, 0, NULL) == EVC_E_INVALID_ARGUMENT, "no place for an event");
-  check(evc_pool_poll(NULL, 0, NULL) == EVC_E_INVALID_ARGUMENT && evc_pool_event_fd(NULL) == -1, "no pool");
-  check(evc_pool_new(runtime, NULL, 1, NULL, &none, NULL) == EVC_E_INVALID_ARGUMENT && none == NULL,
-        "no endpoints");
-  check(evc_runtime_new(NULL, NULL) == EVC_E_INVALID_ARGUMENT, "no place for a runtime");
-  check(evc_runtime_new(&other, NULL) == EVC_OK, "a second runtime");
-  check(evc_pool_new(other, &scripted, 1, NULL, &none, &error) == EVC_E_INVALID_ARGUMENT && none == NULL,
-        "an endpoint of another runtime");
-  evc_error_free(error);
-  evc_runtime_free(other);
-
-  check(evc_backend_open(runtime, str("scripted"), NULL, &closed, &error) == EVC_E_INVALID_ARGUMENT,
-        "no script");
-  check(has(evc_error_message(error), "script"), "and it says so");
-  evc_error_free(error);
-  check(evc_backend_options_set_slots(options, 0) == EVC_E_INVALID_ARGUMENT, "no slots");
-  check(evc_backend_options_set_script(options, str(SCRIPT)) == EVC_OK &&
-            evc_backend_options_set_slots(options, 2) == EVC_OK,
-        "two options");
-  check(evc_backend_open(runtime, str("scripted"), options, &closed, &error) == EVC_E_INVALID_ARGUMENT,
-        "an option of another backend");
-  check(has(evc_error_message(error), "slots"), "which is named");
-  evc_error_free(error);
-  check(evc_backend_open(runtime, str("no-such"), NULL, &closed, &error) == EVC_E_INVALID_ARGUMENT,
-        "an unknown backend");
-  check(has(evc_error_message(error), "openai-url"), "and the known are named");
-  evc_error_free(error);
-  evc_backend_options_free(options);
-
-  check(evc_event_kind(NULL) == 0 && evc_event_reply(NULL) == NULL && evc_event_text(NULL).size == 0,
-        "no event has nothing");
-  check(evc_reply_text(NULL).size == 0 && evc_reply_tokens(NULL, EVC_TOKENS_PROMPT) == -1,
-        "nor has no reply");
-  check(evc_text_view(NULL).size == 0, "nor has no text");
-  evc_pool_free(NULL);
-  evc_event_free(NULL);
-  evc_text_free(NULL);
-  evc_backend_free(NULL);
-  evc_backend_options_free(NULL);
-  evc_pool_options_free(NULL);
-  evc_request_free(NULL);
-  evc_runtime_free(NULL);
-
-  submit(pool, question("something wrong"), 0);
-  {
-    evc_event* event = next(pool, EVC_EVENT_END);
-    /* A host in a language with finalizers may do this. */
-    evc_error_free((evc_error*)(uintptr_t)evc_event_error(event));
-    check(has(evc_error_message(evc_event_error(event)), "refuses"), "an event's error cannot be freed");
-    evc_event_free(event);
-  }
-  evc_request_free(empty);
-  evc_pool_free(pool);
-}
-
-static void after_fork(void) {
-  evc_pool* pool = pool_of(NULL);
-  int status = 0;
-  pid_t child;
-  submit(pool, question("slow"), 0);
-  child = fork();
-  if (child == 0) {
-    evc_event* event = NULL;
-    evc_request* request = question("hi");
-    evc_error* error = NULL;
-    int wrong = evc_pool_poll(pool, -1, &event) != EVC_E_CLOSED;
-    wrong |= evc_pool_submit(pool, request, 0, NULL, &error) != EVC_E_CLOSED;
-    wrong |= !equal(evc_error_detail(error), "forked");
-    wrong |= evc_pool_event_fd(pool) != -1;
-    evc_pool_free(pool);
-    evc_backend_free(scripted);
-    evc_runtime_free(runtime);
-    _exit(wrong);
-  }
-  check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
-        "a forked child is refused, and may free");
-  check(evc_pool_shutdown(pool, 1) == EVC_OK, "the parent goes on");
-  evc_event_free(next(pool, EVC_EVENT_END));
-  evc_pool_free(pool);
-}
-
 static void freed_in_any_order(void) {
   evc_pool* pool;
   evc_event* event;
@@ -497,8 +335,6 @@ int main(void) {
   descriptor_hook_and_wake();
   a_conversation();
   scores_where_none_are_given();
-  misuse();
-  after_fork();
   freed_in_any_order();
   return verdict();
 }

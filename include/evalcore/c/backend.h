@@ -44,6 +44,9 @@ EVC_API evc_status evc_backend_options_set_api_key_file(evc_backend_options* opt
 /** A program and its arguments, parted by blanks, that prints the key. */
 EVC_API evc_status evc_backend_options_set_api_key_command(evc_backend_options* options,
                                                            evc_str command) EVC_NOEXCEPT;
+/** How the key travels: "bearer" or "x-api-key". Default: as the API has it. */
+EVC_API evc_status evc_backend_options_set_api_key_header(evc_backend_options* options,
+                                                          evc_str name) EVC_NOEXCEPT;
 /** A header of every request. A value "env:NAME" is what the environment variable NAME holds. */
 EVC_API evc_status evc_backend_options_add_header(evc_backend_options* options, evc_str name,
                                                   evc_str value) EVC_NOEXCEPT;
@@ -52,17 +55,24 @@ EVC_API evc_status evc_backend_options_add_query(evc_backend_options* options, e
                                                  evc_str value) EVC_NOEXCEPT;
 /** A PEM file of the only authorities to trust. Default: the system's. */
 EVC_API evc_status evc_backend_options_set_ca_file(evc_backend_options* options, evc_str path) EVC_NOEXCEPT;
+/** The name that the server's certificate must hold. Default: the URL's host. */
+EVC_API evc_status evc_backend_options_set_tls_server_name(evc_backend_options* options,
+                                                           evc_str name) EVC_NOEXCEPT;
+/** 1: who answers is not checked, so anybody in between can read the key and change the answers. Default 0.
+ */
+EVC_API evc_status evc_backend_options_set_insecure(evc_backend_options* options,
+                                                    int32_t insecure) EVC_NOEXCEPT;
 /** 0: answers are asked for in one piece, and no first token is seen. Default 1. */
 EVC_API evc_status evc_backend_options_set_stream(evc_backend_options* options, int32_t stream) EVC_NOEXCEPT;
 
 /* Of models on this machine: "embedded", and the servers that evalcore starts. */
 
-/** Requests that are computed side by side, 1 to 64. Default 4. */
+/** Requests that are computed side by side, 1 to 256; "embedded": at most 64. Default 4. */
 EVC_API evc_status evc_backend_options_set_slots(evc_backend_options* options, uint32_t slots) EVC_NOEXCEPT;
-/** Tokens of one request, prompt and answer together, at least 1. Default 4096. */
+/** Tokens of one request, prompt and answer together, 16 to 10,000,000. Default 4096. */
 EVC_API evc_status evc_backend_options_set_context_per_slot(evc_backend_options* options,
                                                             uint32_t tokens) EVC_NOEXCEPT;
-/** Compute threads, at least 1. Default 1. */
+/** Compute threads, 1 to 1,024. Default 1. */
 EVC_API evc_status evc_backend_options_set_threads(evc_backend_options* options,
                                                    uint32_t threads) EVC_NOEXCEPT;
 

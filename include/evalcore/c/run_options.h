@@ -44,13 +44,15 @@ EVC_API evc_status evc_run_options_set_params(evc_run_options* options, evc_str 
                                               evc_error** error) EVC_NOEXCEPT;
 /** How declared tools reach the model: "auto" (the default), "native", "text". */
 EVC_API evc_status evc_run_options_set_tools(evc_run_options* options, evc_str name) EVC_NOEXCEPT;
+/** 0: the backend's prompt cache is left alone. Default 1. */
+EVC_API evc_status evc_run_options_set_prompt_cache(evc_run_options* options, int32_t wanted) EVC_NOEXCEPT;
 /** Another store to take replies from; empty: only the run's own. */
 EVC_API evc_status evc_run_options_set_cache(evc_run_options* options, evc_str path) EVC_NOEXCEPT;
 /** 1: also replies that may come out otherwise each time. Default 0. */
 EVC_API evc_status evc_run_options_set_cache_sampled(evc_run_options* options, int32_t wanted) EVC_NOEXCEPT;
 /** A price file (docs/cost.md). Default: costs are not counted. */
 EVC_API evc_status evc_run_options_set_price(evc_run_options* options, evc_str path) EVC_NOEXCEPT;
-/** US dollars, above 0 and at most 1,000,000: nothing more is sent that could exceed it. Needs a price file.
+/** US dollars, 0.000000001 to 1,000,000: nothing more is sent that could exceed it. Needs a price file.
  */
 EVC_API evc_status evc_run_options_set_max_cost(evc_run_options* options, double usd) EVC_NOEXCEPT;
 /** Asks so many items twice (docs/noise.md), at least 1. */
