@@ -351,6 +351,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   source& source_;
   duration deadline_;
   machine machine_;
+  std::function<void(event&&)> sink_;
   share_prefix pulled_share_;
   std::unordered_map<item_id, flight> flights_;
   std::optional<instant> armed_for_;
@@ -359,7 +360,6 @@ class pool::impl : public std::enable_shared_from_this<impl> {
   instant began_;
   bool pumping_ = false;
   bool finished_ = false;
-  std::function<void(event&&)> sink_;
   event_queue events_;
 };
 
