@@ -6,6 +6,7 @@ usage: check_snippets.py ROOT PAGE...
 A block of code that belongs to a program follows a line `<!-- from examples/ask.c -->`. The blank lines and the
 indentation of the program are the page's.
 """
+
 import pathlib
 import re
 import sys

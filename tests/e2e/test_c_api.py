@@ -109,7 +109,19 @@ def test_the_command_goes_on_from_a_run_of_the_c_api_and_the_other_way_round(
     library, opened, evalcore, write_suite, tmp_path
 ):
     suite = write_suite("s.jsonl", [hi(number) for number in range(4)])
-    by_command = ("run", suite, "--model", MODEL, "--context-per-slot", "1024", "--temperature", 0, "--max-tokens", 8, "-q")
+    by_command = (
+        "run",
+        suite,
+        "--model",
+        MODEL,
+        "--context-per-slot",
+        "1024",
+        "--temperature",
+        0,
+        "--max-tokens",
+        8,
+        "-q",
+    )
     told = run_suite(library, opened, suite, tmp_path / "library")
     assert (told["items"], told["answered"], told["sent"]) == (4, 4, 4)
     assert evalcore(*by_command, "--out", "library").returncode == 0
@@ -136,7 +148,9 @@ def test_asyncio_waits_for_answers_and_scores_by_the_pools_descriptor(library, o
                 kind = library.call("evc_event_kind", event)
                 if kind == END:
                     reply = library.call("evc_event_reply", event)
-                    ends[library.call("evc_event_tag", event)] = json.loads(from_str(library.call("evc_reply_json", reply)))
+                    ends[library.call("evc_event_tag", event)] = json.loads(
+                        from_str(library.call("evc_reply_json", reply))
+                    )
                 elif kind == DRAINED:
                     over.set_result(None)
                 library.call("evc_event_free", event)
