@@ -2,13 +2,10 @@
    conversation that was given up goes on from the store. */
 #define _XOPEN_SOURCE 700
 
-#include <stdlib.h>
-
-#include "host.h"
+#include "temporary_folder.h"
 
 static evc_runtime* runtime = NULL;
 static evc_backend* scripted = NULL;
-static char folder[] = "/tmp/evalcore-episodes-XXXXXX";
 
 static evc_episodes* open_store(const char* name, uint32_t max_turns) {
   char path[256];
@@ -169,7 +166,7 @@ static void refused(void) {
 
 int main(void) {
   evc_backend_options* options = evc_backend_options_new();
-  check(mkdtemp(folder) != NULL, "there is a folder");
+  make_folder();
   check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
   check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
   check(evc_backend_open(runtime, str("scripted"), options, &scripted, NULL) == EVC_OK, "and opened");
@@ -181,5 +178,6 @@ int main(void) {
   refused();
   evc_backend_free(scripted);
   evc_runtime_free(runtime);
+  remove_folder();
   return verdict();
 }

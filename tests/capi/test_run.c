@@ -1,14 +1,12 @@
 /* A host in C99 that runs suites: events, files, going on from a store, and what is refused. */
 #define _XOPEN_SOURCE 700
 
-#include <stdlib.h>
 #include <unistd.h>
 
-#include "host.h"
+#include "temporary_folder.h"
 
 static evc_runtime* runtime = NULL;
 static evc_backend* scripted = NULL;
-static char folder[] = "/tmp/evalcore-run-XXXXXX";
 
 static const char* path_in(const char* name) {
   static char path[256];
@@ -236,7 +234,7 @@ static void a_plan(void) {
 
 int main(void) {
   evc_backend_options* options = evc_backend_options_new();
-  check(mkdtemp(folder) != NULL, "there is a folder");
+  make_folder();
   check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
   check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
   check(evc_backend_open(runtime, str("scripted"), options, &scripted, NULL) == EVC_OK, "and opened");
@@ -250,5 +248,6 @@ int main(void) {
   refused();
   evc_backend_free(scripted);
   evc_runtime_free(runtime);
+  remove_folder();
   return verdict();
 }
