@@ -20,6 +20,8 @@
 #include "engine_event.hpp"
 #include "engine_request.hpp"
 #include "guard.hpp"
+#include "inputs.hpp"
+#include "runtime.hpp"
 #include "table_engine.hpp"
 
 namespace engine = evalcore::engine;
@@ -81,7 +83,9 @@ struct asked {
 
 }  // namespace
 
-struct evc_engine {
+struct evc_engine : capi::handle<evc_engine>, capi::of_one_process {
+  static constexpr const char* word = "evc_engine";
+
   explicit evc_engine(std::unique_ptr<engine::runtime> started) : runtime(std::move(started)) {}
 
   result<std::uint64_t> submit(const evc_engine_request& request, std::uint64_t tag);
@@ -178,8 +182,11 @@ void evc_engine::add(capi::event_ptr event, std::uint64_t ticket, std::uint64_t 
 evc_status evc_engine_new_table(const evc_step_engine_table* table, void* context,
                                 const evc_engine_options* options, evc_engine** out,
                                 evc_error** error) EVC_NOEXCEPT {
-  *out = nullptr;
   return capi::guard(error, [&]() -> result<void> {
+    if (auto good = capi::clear(out); !good) return good;
+    if (options != nullptr) {
+      if (auto good = capi::check_live(options); !good) return good;
+    }
     const auto known = capi::read_table(table);
     if (!known) return known.error();
     const evc_engine_options how = options == nullptr ? evc_engine_options{} : *options;
@@ -195,11 +202,13 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
   });
 }
 
-void evc_engine_free(evc_engine* engine) EVC_NOEXCEPT { delete engine; }
+void evc_engine_free(evc_engine* engine) EVC_NOEXCEPT { capi::free_in_its_process(engine); }
 
 evc_status evc_engine_submit(evc_engine* engine, const evc_engine_request* request, uint64_t tag,
                              uint64_t* ticket, evc_error** error) EVC_NOEXCEPT {
   return capi::guard(error, [&]() -> result<void> {
+    if (auto good = capi::check_usable(engine); !good) return good;
+    if (auto good = capi::check_live(request); !good) return good;
     const auto given = engine->submit(*request, tag);
     if (!given) return given.error();
     if (ticket != nullptr) *ticket = *given;
@@ -209,14 +218,16 @@ evc_status evc_engine_submit(evc_engine* engine, const evc_engine_request* reque
 
 void evc_engine_cancel(evc_engine* engine, uint64_t ticket) EVC_NOEXCEPT {
   (void)capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_usable(engine); !good) return good;
     engine->cancel(ticket);
     return {};
   });
 }
 
 evc_status evc_engine_poll(evc_engine* engine, int32_t timeout_ms, evc_engine_event** out) EVC_NOEXCEPT {
-  *out = nullptr;
   const evc_status status = capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::clear(out); !good) return good;
+    if (auto good = capi::check_usable(engine); !good) return good;
     *out = engine->poll(timeout_ms).release();
     return {};
   });

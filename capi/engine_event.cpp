@@ -65,24 +65,35 @@ event_ptr event_of(result<engine::answer>&& end) {
     made->json = json::to_text(json_of(*end));
     made->text = std::move(end->tail);
   } else {
-    made->failure = std::make_unique<evc_error>(evc_error{std::move(end).error()});
+    made->failure = borrowed_error(std::move(end).error());
   }
   return made;
 }
 
 }  // namespace evalcore::capi
 
-int32_t evc_engine_event_kind(const evc_engine_event* event) EVC_NOEXCEPT { return event->kind; }
-uint64_t evc_engine_event_ticket(const evc_engine_event* event) EVC_NOEXCEPT { return event->ticket; }
-uint64_t evc_engine_event_tag(const evc_engine_event* event) EVC_NOEXCEPT { return event->tag; }
-int32_t evc_engine_event_token(const evc_engine_event* event) EVC_NOEXCEPT { return event->token; }
+namespace capi = evalcore::capi;
+
+int32_t evc_engine_event_kind(const evc_engine_event* event) EVC_NOEXCEPT {
+  return capi::look_at(event, std::int32_t{0}, [](auto& e) { return e.kind; });
+}
+uint64_t evc_engine_event_ticket(const evc_engine_event* event) EVC_NOEXCEPT {
+  return capi::look_at(event, std::uint64_t{0}, [](auto& e) { return e.ticket; });
+}
+uint64_t evc_engine_event_tag(const evc_engine_event* event) EVC_NOEXCEPT {
+  return capi::look_at(event, std::uint64_t{0}, [](auto& e) { return e.tag; });
+}
+int32_t evc_engine_event_token(const evc_engine_event* event) EVC_NOEXCEPT {
+  return capi::look_at(event, std::int32_t{0}, [](auto& e) { return e.token; });
+}
 evc_str evc_engine_event_text(const evc_engine_event* event) EVC_NOEXCEPT {
-  return evalcore::capi::view(event->text);
+  return capi::look_at(event, evc_str{}, [](auto& e) { return capi::view(e.text); });
 }
 evc_str evc_engine_event_json(const evc_engine_event* event) EVC_NOEXCEPT {
-  return evalcore::capi::view(event->json);
+  return capi::look_at(event, evc_str{}, [](auto& e) { return capi::view(e.json); });
 }
 const evc_error* evc_engine_event_error(const evc_engine_event* event) EVC_NOEXCEPT {
-  return event->failure.get();
+  return capi::look_at(event, static_cast<const evc_error*>(nullptr),
+                       [](auto& e) { return e.failure.get(); });
 }
-void evc_engine_event_free(evc_engine_event* event) EVC_NOEXCEPT { delete event; }
+void evc_engine_event_free(evc_engine_event* event) EVC_NOEXCEPT { capi::free_handle(event); }

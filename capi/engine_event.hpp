@@ -10,8 +10,10 @@
 #include <evalcore/engine/runtime.hpp>
 
 #include "error.hpp"
+#include "handle.hpp"
 
-struct evc_engine_event {
+struct evc_engine_event : evalcore::capi::handle<evc_engine_event> {
+  static constexpr const char* word = "evc_engine_event";
   std::int32_t kind = 0;
   std::uint64_t ticket = 0;
   std::uint64_t tag = 0;

@@ -1,6 +1,5 @@
 #include "engine_request.hpp"
 
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,10 +14,13 @@ using evalcore::capi::view;
 
 namespace {
 
+namespace capi = evalcore::capi;
+
 /// Tries a change on a copy: what is refused changes nothing.
 template <class Change>
 evc_status set(evc_engine_options* options, Change&& change) noexcept {
   return guard(nullptr, [&]() -> evalcore::result<void> {
+    if (auto live = capi::check_live(options); !live) return live;
     evc_engine_options changed = *options;
     change(changed);
     if (auto good = check(changed.how); !good) return good;
@@ -31,6 +33,7 @@ evc_status set(evc_engine_options* options, Change&& change) noexcept {
 template <class Change>
 evc_status set(evc_engine_request* request, Change&& change) noexcept {
   return guard(nullptr, [&]() -> evalcore::result<void> {
+    if (auto live = capi::check_live(request); !live) return live;
     change(request->what);
     return {};
   });
@@ -44,9 +47,13 @@ std::vector<engine::token> copy(evc_tokens tokens) {
 }  // namespace
 
 evc_engine_options* evc_engine_options_new(void) EVC_NOEXCEPT {
-  return new (std::nothrow) evc_engine_options;
+  try {
+    return new evc_engine_options;
+  } catch (...) {
+    return nullptr;
+  }
 }
-void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT { delete options; }
+void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 
 evc_status evc_engine_options_set_max_batch_size(evc_engine_options* options,
                                                  uint32_t requests) EVC_NOEXCEPT {
@@ -80,9 +87,13 @@ evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* option
 }
 
 evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT {
-  return new (std::nothrow) evc_engine_request;
+  try {
+    return new evc_engine_request;
+  } catch (...) {
+    return nullptr;
+  }
 }
-void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT { delete request; }
+void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT { capi::free_handle(request); }
 
 evc_status evc_engine_request_set_prompt(evc_engine_request* request, evc_str text,
                                          int32_t special) EVC_NOEXCEPT {
@@ -115,6 +126,7 @@ evc_status evc_engine_request_set_seed(evc_engine_request* request, uint64_t see
 evc_status evc_engine_request_set_controls(evc_engine_request* request, evc_str json,
                                            evc_error** error) EVC_NOEXCEPT {
   return guard(error, [&]() -> evalcore::result<void> {
+    if (auto live = capi::check_live(request); !live) return live;
     const auto parsed = evalcore::json::parse(view(json));
     if (!parsed || parsed->if_object() == nullptr) {
       return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
@@ -146,6 +158,7 @@ evc_status evc_engine_request_set_cache(evc_engine_request* request, evc_str sco
 }
 evc_status evc_engine_request_add_cache_cut(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
   return guard(nullptr, [&]() -> evalcore::result<void> {
+    if (auto live = capi::check_live(request); !live) return live;
     if (!request->what.share) {
       return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
                             "a cut needs a cache key: set_cache comes first");
@@ -157,7 +170,8 @@ evc_status evc_engine_request_add_cache_cut(evc_engine_request* request, uint32_
   });
 }
 evc_status evc_engine_request_set_progress(evc_engine_request* request, int32_t wanted) EVC_NOEXCEPT {
-  request->progress = wanted != 0;
-  request->what.watch_prefill = wanted != 0;
-  return EVC_OK;
+  return set(request, [&](auto& r) {
+    r.watch_prefill = wanted != 0;
+    request->progress = wanted != 0;
+  });
 }

@@ -51,7 +51,7 @@ evc_status give(const error& what, evc_error** out) noexcept {
   if (out != nullptr) {
     *out = nullptr;
     try {
-      *out = new evc_error{what};
+      *out = new evc_error(what);
     } catch (const std::bad_alloc&) {
       return EVC_E_NO_MEMORY;
     }
@@ -61,35 +61,42 @@ evc_status give(const error& what, evc_error** out) noexcept {
 
 }  // namespace evalcore::capi
 
-using evalcore::capi::status_of;
+namespace capi = evalcore::capi;
 
 const char* evc_status_name(evc_status status) EVC_NOEXCEPT {
   if (status == EVC_OK) return "ok";
-  for (const evalcore::errc code : evalcore::capi::codes) {
-    if (status_of(code) == status) return evalcore::name(code).data();  // A literal, and so terminated.
+  for (const evalcore::errc code : capi::codes) {
+    if (capi::status_of(code) == status) return evalcore::name(code).data();  // A literal, and so terminated.
   }
   return "unknown";
 }
 
 evc_status evc_error_status(const evc_error* error) EVC_NOEXCEPT {
-  return error == nullptr ? EVC_OK : status_of(error->what.code);
+  return capi::look_at(error, evc_status{EVC_OK}, [](auto& e) { return capi::status_of(e.what.code); });
 }
 
 evc_str evc_error_message(const evc_error* error) EVC_NOEXCEPT {
-  return error == nullptr ? evc_str{} : evalcore::capi::view(error->what.message);
+  return capi::look_at(error, evc_str{}, [](auto& e) { return capi::view(e.what.message); });
 }
 
 evc_str evc_error_detail(const evc_error* error) EVC_NOEXCEPT {
-  return error == nullptr ? evc_str{} : evalcore::capi::view(error->what.detail);
+  return capi::look_at(error, evc_str{}, [](auto& e) { return capi::view(e.what.detail); });
+}
+
+evc_str evc_error_backend_words(const evc_error* error) EVC_NOEXCEPT {
+  return capi::look_at(error, evc_str{}, [](auto& e) { return capi::view(e.what.backend_words); });
 }
 
 int32_t evc_error_is_retryable(const evc_error* error) EVC_NOEXCEPT {
-  if (error == nullptr) return 0;
-  return error->what.should_retry.value_or(evalcore::retryable(error->what.code)) ? 1 : 0;
+  return capi::look_at(error, std::int32_t{0}, [](auto& e) {
+    return e.what.should_retry.value_or(evalcore::retryable(e.what.code)) ? 1 : 0;
+  });
 }
 
 int32_t evc_error_http_status(const evc_error* error) EVC_NOEXCEPT {
-  return error == nullptr ? 0 : error->what.http_status.value_or(0);
+  return capi::look_at(error, std::int32_t{0}, [](auto& e) { return e.what.http_status.value_or(0); });
 }
 
-void evc_error_free(evc_error* error) EVC_NOEXCEPT { delete error; }
+void evc_error_free(evc_error* error) EVC_NOEXCEPT {
+  if (capi::is_live(error) && !error->borrowed) delete error;
+}

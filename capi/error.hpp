@@ -1,11 +1,20 @@
 #pragma once
 
+#include <memory>
+#include <utility>
+
 #include <evalcore/base/error.hpp>
 #include <evalcore/c/error.h>
 
+#include "handle.hpp"
+
 /// The C ABI's error object.
-struct evc_error {
+struct evc_error : evalcore::capi::handle<evc_error> {
+  static constexpr const char* word = "evc_error";
+  explicit evc_error(evalcore::error why) : what(std::move(why)) {}
+
   evalcore::error what;
+  bool borrowed = false;  ///< It belongs to an event, which frees it.
 };
 
 namespace evalcore::capi {
@@ -18,6 +27,13 @@ namespace evalcore::capi {
 
 /// Returns the status and, where `out` is there, gives the error object; without memory only the status.
 evc_status give(const error& what, evc_error** out) noexcept;
+
+/// For an event to keep.
+[[nodiscard]] inline std::unique_ptr<evc_error> borrowed_error(error why) {
+  auto made = std::make_unique<evc_error>(std::move(why));
+  made->borrowed = true;
+  return made;
+}
 
 [[nodiscard]] inline evc_str view(std::string_view text) noexcept { return {text.data(), text.size()}; }
 [[nodiscard]] inline std::string_view view(evc_str text) noexcept {

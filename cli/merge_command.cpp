@@ -41,7 +41,7 @@ void list_missing(const run::merged_run& of, const std::string& store) {
 }  // namespace
 
 result<int> merge_command(const merge_arguments& arguments) {
-  const auto paths = outputs::in(arguments.out);
+  const auto paths = run::outputs::in(arguments.out);
   run::merge_options how;
   for (const auto& file : arguments.files) how.parts.push_back(store_in(file));
   how.into = paths.store;

@@ -1,52 +1,12 @@
 #include "outputs.hpp"
 
-#include <unistd.h>
-
 #include <cstdio>
-#include <filesystem>
-#include <system_error>
-#include <utility>
-
-#include <evalcore/run/ids.hpp>
 
 #include "printable.hpp"
 
 namespace evalcore::cli {
-namespace {
 
-error no_folder(const outputs& paths, const std::string& why) {
-  return fail(errc::storage, stage::store,
-              "cannot make the folder " + paths.folder + ": " + why + "; name another with --out");
-}
-
-}  // namespace
-
-outputs outputs::in(const std::string& folder, const std::string& store) {
-  const std::filesystem::path at(folder);
-  return {at.string(), store.empty() ? (at / "run.db").string() : store, (at / "rows.jsonl").string(),
-          (at / "summary.json").string()};
-}
-
-result<void> check_folder(const outputs& paths) {
-  std::error_code failed;
-  auto existing = std::filesystem::absolute(paths.folder, failed).lexically_normal();
-  while (!std::filesystem::exists(existing, failed) && existing.has_relative_path())
-    existing = existing.parent_path();
-  if (!std::filesystem::is_directory(existing, failed))
-    return no_folder(paths, existing.string() + " is no folder");
-  if (::access(existing.c_str(), W_OK) != 0)
-    return no_folder(paths, existing.string() + " cannot be written");
-  return {};
-}
-
-result<void> make_folder(const outputs& paths) {
-  std::error_code failed;
-  std::filesystem::create_directories(paths.folder, failed);
-  if (!failed) return {};
-  return no_folder(paths, failed.message());
-}
-
-void print_report(const run::summary& of, const outputs& paths, bool written) {
+void print_report(const run::summary& of, const run::outputs& paths, bool written) {
   std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
               printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
               static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
@@ -102,17 +62,6 @@ void print_report(const run::summary& of, const outputs& paths, bool written) {
   } else {
     std::printf("wrote %s, %s, %s\n", paths.summary.c_str(), paths.rows.c_str(), paths.store.c_str());
   }
-}
-
-result<void> write_outputs(const run::summary& of, const run::row_labels& labels, const outputs& paths) {
-  auto dated = labels;
-  dated.timestamp = run::timestamp(run::unix_ms_now());
-  std::string lines;
-  for (const auto& one : run::rows_of(of, dated)) lines += run::to_line(one);
-  if (!of.interrupted && of.stopped.empty()) {
-    if (auto written = run::write_file_atomically(paths.rows, lines); !written) return written;
-  }
-  return run::write_file_atomically(paths.summary, run::to_json(of));
 }
 
 }  // namespace evalcore::cli

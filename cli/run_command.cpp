@@ -12,7 +12,6 @@
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/patience.hpp>
 #include <evalcore/run/runner.hpp>
-#include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 #include <evalcore/run/summary.hpp>
 
@@ -35,24 +34,9 @@ std::string name_of(const std::string& suite) {
   return name.stem().string();
 }
 
-outputs output_paths(const run_arguments& arguments) {
+run::outputs output_paths(const run_arguments& arguments) {
   const auto usual = std::filesystem::path("out") / name_of(arguments.suite.suite);
-  return outputs::in(arguments.out.empty() ? usual.string() : arguments.out, arguments.store);
-}
-
-/// The store that --cache names, unless that is the run's own. Must be there: a name that is mistyped would
-/// make a new store, and everything would be sent.
-result<std::optional<run::store>> open_cache(const std::string& named, const std::string& own) {
-  if (named.empty()) return std::optional<run::store>();
-  std::error_code absent;
-  if (!std::filesystem::exists(named, absent)) {
-    return fail(errc::not_found, stage::store,
-                "there is no store " + named + " for --cache; without a name it reuses what " + own + " has");
-  }
-  if (std::filesystem::equivalent(named, own, absent)) return std::optional<run::store>();
-  auto opened = run::store::open(named);
-  if (!opened) return std::move(opened).error();
-  return std::optional(*std::move(opened));
+  return run::outputs::in(arguments.out.empty() ? usual.string() : arguments.out, arguments.store);
 }
 
 run::row_labels labels_of(const run_arguments& arguments, const backend::info& about) {
@@ -88,22 +72,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   const auto task = arguments.task.empty() ? suite->task() : arguments.task;
   const auto paths = output_paths(arguments);
 
-  // An existing store is opened first, so that one in use is told before a model is loaded; a new one is
-  // made last, so that a backend that cannot start leaves nothing behind.
-  std::optional<run::store> store;
-  const auto open_store = [&]() -> result<void> {
-    auto opened = run::store::open(paths.store);
-    if (!opened) return std::move(opened).error();
-    store = *std::move(opened);
-    return {};
-  };
-  std::error_code unseen;  // Opening it says why.
-  if (std::filesystem::exists(paths.store, unseen)) {
-    if (auto opened = open_store(); !opened) return std::move(opened).error();
-  }
-  const auto other = open_cache(arguments.cache.value_or(""), paths.store);
-  if (!other) return other.error();
-  if (auto usable = check_folder(paths); !usable) return std::move(usable).error();
+  auto files = run::run_files::look(paths, arguments.cache.value_or(""));
+  if (!files) return std::move(files).error();
   net::loop loop;
   progress_line shown(arguments.suite.quiet);
   const auto note = [&](const std::string& text) { shown.note(text); };
@@ -125,10 +95,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
     if (!report->alive) return no_answers(*report);
     probe = *std::move(report);
   }
-  if (auto made = make_folder(paths); !made) return std::move(made).error();
-  if (!store) {
-    if (auto opened = open_store(); !opened) return std::move(opened).error();
-  }
+  if (auto made = files->make(); !made) return std::move(made).error();
 
   run::run_options how;
   how.request = arguments.suite.request;
@@ -145,8 +112,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.part = arguments.part;
   how.labels = labels_of(arguments, endpoints.front()->about());
   how.task = task;
-  if (arguments.cache || arguments.cache_sampled) how.cache = {{&*store}, arguments.cache_sampled};
-  if (*other) how.cache.stores.push_back(&**other);
+  if (arguments.cache || arguments.cache_sampled) how.cache = files->cache(arguments.cache_sampled);
   how.options_json = arguments.as_given;
   how.noise_floor = arguments.noise_floor;
   how.probe = std::move(probe);
@@ -168,7 +134,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
                                   shown.show(at);
                                 },
                             .pooled = [&](pool::pool* running) { change.of(running); }};
-  auto ran = run::run_suite(*suite, loop, endpoints, *store, how, watch, stop);
+  auto ran = run::run_suite(*suite, loop, endpoints, files->own(), how, watch, stop);
   backends->clear();
   if (!ran) return std::move(ran).error();
 

@@ -12,14 +12,21 @@ target_compile_options(test_capi PRIVATE ${strict_c})
 target_compile_definitions(test_capi PRIVATE EXPECTED_VERSION="${PROJECT_VERSION}")
 add_test(NAME capi.program COMMAND test_capi)
 
+set(every_layer base chat wire net prefix engine backend score pool run)
+
 # An engine as a host would write one, and what evalcore makes of it.
 add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
 target_include_directories(evalcore_toy_engine PUBLIC "${PROJECT_SOURCE_DIR}/include" capi)
 target_compile_options(evalcore_toy_engine PRIVATE ${strict_c})
 evalcore_test(table_engine
   SOURCES capi/test_table_engine.cpp capi/test_engine_threads.cpp
-  LAYERS base chat wire engine
+  LAYERS ${every_layer}
   LINK evalcore_capi evalcore_toy_engine
+  LABEL threads)
+evalcore_test(capi_host
+  SOURCES capi/test_pool_threads.cpp capi/test_handles.cpp
+  LAYERS ${every_layer}
+  LINK evalcore_capi
   LABEL threads)
 
 add_executable(test_capi_engine capi/test_engine.c capi/layout.c)
@@ -27,6 +34,22 @@ target_link_libraries(test_capi_engine PRIVATE evalcore::c evalcore_toy_engine)
 target_compile_options(test_capi_engine PRIVATE ${strict_c})
 add_test(NAME capi.engine COMMAND test_capi_engine)
 set_tests_properties(capi.engine PROPERTIES TIMEOUT 120 LABELS threads)
+
+
+foreach(host pool misuse run episodes host_backend)
+  add_executable(test_capi_${host} capi/test_${host}.c)
+  target_link_libraries(test_capi_${host} PRIVATE evalcore::c)
+  target_compile_options(test_capi_${host} PRIVATE ${strict_c})
+  target_compile_definitions(test_capi_${host} PRIVATE DATA="${CMAKE_CURRENT_SOURCE_DIR}/data/capi")
+  add_test(NAME capi.${host} COMMAND test_capi_${host})
+  set_tests_properties(capi.${host} PROPERTIES TIMEOUT 120 LABELS threads)
+endforeach()
+
+add_test(NAME example.ask COMMAND example_ask "${CMAKE_CURRENT_SOURCE_DIR}/data/capi/script.jsonl" "please count" "hi there")
+set_tests_properties(example.ask PROPERTIES TIMEOUT 60
+  PASS_REGULAR_EXPRESSION "please count -> counted\nhi there -> hello\n")
+add_test(NAME capi.snippets
+  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md)
 
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")

@@ -4,6 +4,7 @@ evalcore_test(run
     unit/test_cost.cpp
     unit/system_calls.cpp
     unit/test_prepare.cpp
+    unit/test_request_json.cpp
     unit/test_rows.cpp
     unit/test_store.cpp
     unit/test_store_codec.cpp

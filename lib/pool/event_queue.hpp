@@ -69,6 +69,12 @@ class event_queue {
     notify();
   }
 
+  /// In the place of a drained event that goes elsewhere.
+  void end() {
+    drained_ = true;
+    notify();
+  }
+
   void wait_drained() {
     std::unique_lock lock(mutex_);
     sleep(lock, longest, [this] { return drained_.load(); });

@@ -42,6 +42,10 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
+  void deliver_to(std::function<void(event&&)> sink) {
+    loop_.run_and_wait([&] { sink_ = std::move(sink); });
+  }
+
   void begin() {
     started_ = true;
     began_ = std::chrono::steady_clock::now();
@@ -82,7 +86,9 @@ class pool::impl : public std::enable_shared_from_this<impl> {
 
  private:
   struct flight {
-    chat::request request;  ///< Kept for another attempt.
+    chat::request request;  ///< Kept for another attempt, and so are:
+    std::vector<chat::loglikelihood_request> scores;
+    bool wants_text = false;
     std::uint32_t attempt = 0;
     std::uint32_t endpoint = 0;
     std::optional<backend::ticket> ticket;  ///< Absent: it waits.
@@ -99,6 +105,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
       owner_->machine_.reported(id_, limits, std::chrono::steady_clock::now());
     }
     void on_first_token(instant /*now*/) override { owner_->first_token(id_, attempt_); }
+    void on_text(std::string_view delta) override { owner_->text(id_, attempt_, delta); }
     void on_end(result<chat::reply> outcome) override { owner_->end(id_, attempt_, std::move(outcome)); }
 
    private:
@@ -143,7 +150,10 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     now = std::chrono::steady_clock::now();  // It may have taken long.
     std::visit(overloaded{
                    [&](work&& one) {
-                     flights_[one.id].request = std::move(one.request);
+                     auto& made = flights_[one.id];
+                     made.request = std::move(one.request);
+                     made.scores = std::move(one.scores);
+                     made.wants_text = one.wants_text;
                      machine_.pulled_work(one.id, one.affinity, one.prompt_tokens, now);
                    },
                    [&](refused&& one) {
@@ -168,9 +178,41 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     one.first_token_seen = false;
     figures_[what.endpoint].sent += 1;
     say(event::kind::started, what.id, one);
+    if (!one.scores.empty()) return score(what, one);
     // A backend never answers before the call returns.
     one.ticket = backends_[what.endpoint]->start(
         one.request, std::make_shared<request_sink>(shared_from_this(), what.id, what.attempt));
+  }
+
+  /// What one attempt at several scores has gathered.
+  struct gathering {
+    std::vector<chat::loglikelihood> scores;
+    std::optional<error> failure;  ///< The first.
+    std::size_t missing = 0;
+  };
+
+  void score(const start_attempt& what, flight& one) {
+    one.ticket = nobody;
+    auto all = std::make_shared<gathering>();
+    all->scores.resize(one.scores.size());
+    all->missing = one.scores.size();
+    for (std::size_t i = 0; i < one.scores.size(); ++i) {
+      backends_[what.endpoint]->loglikelihood(
+          one.scores[i], [self = shared_from_this(), what, all, i](result<chat::loglikelihood> given) {
+            if (given) {
+              all->scores[i] = *given;
+            } else if (!all->failure) {
+              all->failure = std::move(given).error();
+            }
+            // Posted, since it may have come within the call.
+            if (--all->missing == 0) self->loop_.post([self, what, all] { self->scored(what, *all); });
+          });
+    }
+  }
+
+  void scored(const start_attempt& what, gathering& all) {
+    if (all.failure) return end(what.id, what.attempt, *std::move(all.failure));
+    end(what.id, what.attempt, chat::reply{}, std::move(all.scores));
   }
 
   void share() {
@@ -188,7 +230,13 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     const auto found = flights_.find(what.id);
     if (found == flights_.end() || !found->second.ticket) return;
     found->second.cancelled = what.why;
-    backends_[found->second.endpoint]->cancel(*found->second.ticket);
+    if (found->second.scores.empty()) {
+      backends_[found->second.endpoint]->cancel(*found->second.ticket);
+    } else {  // A backend cannot be told; what it still says comes too late.
+      loop_.post([self = shared_from_this(), id = what.id, attempt = found->second.attempt] {
+        self->end(id, attempt, fail(errc::cancelled, stage::body, "cancelled"));
+      });
+    }
   }
 
   void first_token(item_id id, std::uint32_t attempt) {
@@ -204,7 +252,21 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     pump();
   }
 
-  void end(item_id id, std::uint32_t attempt, result<chat::reply>&& outcome) {
+  void text(item_id id, std::uint32_t attempt, std::string_view delta) {
+    const auto found = flights_.find(id);
+    if (found == flights_.end() || found->second.attempt != attempt || found->second.cancelled ||
+        !found->second.wants_text) {
+      return;
+    }
+    push({.what = event::kind::text,
+          .id = id,
+          .attempt = attempt,
+          .endpoint = found->second.endpoint,
+          .text = std::string(delta)});
+  }
+
+  void end(item_id id, std::uint32_t attempt, result<chat::reply>&& outcome,
+           std::vector<chat::loglikelihood>&& scores = {}) {
     const auto found = flights_.find(id);
     if (found == flights_.end() || found->second.attempt != attempt || !found->second.ticket) return;
     auto& one = found->second;
@@ -220,16 +282,21 @@ class pool::impl : public std::enable_shared_from_this<impl> {
       source_.on_retry(id, outcome.error());
       say(event::kind::retrying, id, one, std::move(outcome));
     } else {
-      finish(id, std::move(outcome));
+      finish(id, std::move(outcome), std::move(scores));
     }
     pump(now);
   }
 
   /// The item's end.
-  void finish(item_id id, result<chat::reply>&& outcome) {
+  void finish(item_id id, result<chat::reply>&& outcome, std::vector<chat::loglikelihood>&& scores = {}) {
     const auto node = flights_.extract(id);
     source_.on_end(id, outcome);
-    say(event::kind::ended, id, node.mapped(), std::move(outcome));
+    push({.what = event::kind::ended,
+          .id = id,
+          .attempt = node.mapped().attempt,
+          .endpoint = node.mapped().endpoint,
+          .outcome = held(std::move(outcome)),
+          .scores = std::move(scores)});
   }
 
   void say(event::kind what, item_id id, const flight& one) {
@@ -245,6 +312,12 @@ class pool::impl : public std::enable_shared_from_this<impl> {
 
   /// What happens in one turn of the loop reaches the host together.
   void push(event&& one) {
+    if (sink_) {
+      const bool last = one.what == event::kind::drained;
+      sink_(std::move(one));
+      if (last) events_.end();
+      return;
+    }
     if (events_.push(std::move(one))) {
       loop_.post([self = shared_from_this()] { self->events_.publish(); });
     }
@@ -279,12 +352,16 @@ class pool::impl : public std::enable_shared_from_this<impl> {
     });
   }
 
+  /// The ticket of an attempt that a backend gave none.
+  static constexpr backend::ticket nobody = 0;
+
   net::loop& loop_;
   std::vector<backend::backend*> backends_;
   std::vector<endpoint_figures> figures_;
   source& source_;
   duration deadline_;
   machine machine_;
+  std::function<void(event&&)> sink_;
   share_prefix pulled_share_;
   std::unordered_map<item_id, flight> flights_;
   std::optional<instant> armed_for_;
@@ -301,6 +378,7 @@ pool::pool(net::loop& owner, std::vector<backend::backend*> endpoints, source& f
     : impl_(std::make_shared<impl>(owner, std::move(endpoints), from, how)) {}
 pool::~pool() { impl_->shut_down(); }
 
+void pool::deliver_to(std::function<void(event&&)> sink) { impl_->deliver_to(std::move(sink)); }
 void pool::start() {
   impl_->tell([](impl& self) { self.begin(); });
 }

@@ -41,6 +41,7 @@ result<void> flights::handle(pool::event& event) {
     case pool::event::kind::ended:
       return ended(event);
     case pool::event::kind::first_token:
+    case pool::event::kind::text:
     case pool::event::kind::drained:
       break;
   }

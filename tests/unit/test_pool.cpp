@@ -4,6 +4,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <future>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -20,7 +21,8 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Answers from the loop after `delay`: a first token, then a reply whose text is the model's name. A
-/// request for the model "stall" is never answered, "fail" gets an error, and "flaky" while faults are left.
+/// request for the model "stall" is never answered, "fail" gets an error, and "flaky" while faults are left;
+/// "say" tells text as it comes.
 class fake_backend final : public backend::backend {
  public:
   explicit fake_backend(net::loop& owner) : loop_(owner) {}
@@ -34,8 +36,12 @@ class fake_backend final : public backend::backend {
     open_.emplace(ticket, std::move(to));
     most_open = std::max(most_open.load(), open_.size());
     if (request.model == "stall") return ticket;
-    loop_.after(delay, [this, ticket] {
-      if (open_.contains(ticket)) open_.at(ticket)->on_first_token(std::chrono::steady_clock::now());
+    loop_.after(delay, [this, ticket, model = request.model] {
+      if (!open_.contains(ticket)) return;
+      open_.at(ticket)->on_first_token(std::chrono::steady_clock::now());
+      if (model != "say") return;
+      open_.at(ticket)->on_text("one ");
+      open_.at(ticket)->on_text("two");
     });
     loop_.after(2 * delay, [this, ticket, model = request.model] {
       if (model == "fail") return end(ticket, fail(errc::invalid_request, stage::body, "wrong"));
@@ -182,6 +188,8 @@ seen read_all(pool::pool& from, const std::function<void(const pool::event&)>& a
     } else if (event->what == pool::event::kind::ended) {
       REQUIRE(event->outcome);
       REQUIRE(out.ended.emplace(event->id, *event->outcome).second);
+    } else if (event->what == pool::event::kind::text) {
+      REQUIRE_FALSE(out.ended.contains(event->id));
     } else {
       if (event->outcome) out.failure = event->outcome->error();
       for (const auto& [id, attempts] : out.started) REQUIRE(out.ended.contains(id));
@@ -473,4 +481,141 @@ TEST_CASE("a bound that is raised while running is used") {
   });
   CHECK(backend.most_open == 5);
   CHECK(all.count(errc::cancelled) == 5);
+}
+
+TEST_CASE("events that go to a sink come on the loop, in order, and not to poll") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.add(1, "a");
+  source.add(2, "stall");
+  std::vector<std::string> told;
+  bool on_loop = true;
+  std::promise<void> drained;
+  pool::pool pool(loop, {&backend}, source, {});
+  pool.deliver_to([&](const pool::event& one) {
+    using kind = pool::event::kind;
+    on_loop = on_loop && loop.in_loop();
+    if (one.what == kind::ended) {
+      told.push_back((*one.outcome ? "answered " : "failed ") + std::to_string(one.id));
+      if (one.id == 1) pool.cancel_all();
+    }
+    if (one.what == kind::drained) drained.set_value();
+  });
+  pool.start();
+  REQUIRE(drained.get_future().wait_for(30s) == std::future_status::ready);
+  CHECK(on_loop);
+  CHECK(told == std::vector<std::string>{"answered 1", "failed 2"});
+  CHECK_FALSE(pool.poll(0ms));
+}
+
+TEST_CASE("a pool with a sink that is destroyed amid its work tells the sink of each end first") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  for (pool::item_id id = 1; id <= 3; ++id) source.add(id, "stall");
+  int ends = 0;
+  std::promise<void> all_out;
+  {
+    int started = 0;
+    pool::pool pool(loop, {&backend}, source, {});
+    pool.deliver_to([&](const pool::event& one) {
+      if (one.what == pool::event::kind::started && ++started == 3) all_out.set_value();
+      if (one.what == pool::event::kind::ended) ++ends;
+    });
+    pool.start();
+    REQUIRE(all_out.get_future().wait_for(30s) == std::future_status::ready);
+  }
+  CHECK(ends == 3);
+}
+
+TEST_CASE("text is told as it comes to those who want it, and to no others") {
+  net::loop loop;
+  fake_backend backend(loop);
+  list_source source;
+  source.add(1, "say");
+  source.add(2, "say");
+  std::get<pool::work>(source.entries[1]).wants_text = true;
+  pool::pool pool(loop, {&backend}, source, {});
+  pool.start();
+  std::map<pool::item_id, std::string> texts;
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::text) texts[event.id] += event.text;
+  });
+  CHECK(texts == std::map<pool::item_id, std::string>{{2, "one two"}});
+  CHECK(all.ended.size() == 2);
+}
+
+namespace {
+
+/// The likelihood of a continuation is minus its length; "broken" has none, "flaky" only the second time,
+/// "stall" never.
+class scoring_backend final : public backend::backend {
+ public:
+  explicit scoring_backend(net::loop& owner) : loop_(owner) {}
+  const ::evalcore::backend::info& about() const override { return info_; }
+  ::evalcore::backend::capabilities can() const override { return {}; }
+  ::evalcore::backend::ticket start(const chat::request&,
+                                    std::shared_ptr<::evalcore::backend::sink>) override {
+    return 1;
+  }
+  void cancel(::evalcore::backend::ticket) override {}
+  void loglikelihood(const chat::loglikelihood_request& request,
+                     std::function<void(result<chat::loglikelihood>)> done) override {
+    const auto& text = std::get<std::string>(request.continuation);
+    if (text == "stall") return stalled_.push_back(std::move(done));
+    if (text == "broken") return done(fail(errc::unsupported, stage::send, "no"));  // Within the call.
+    const bool fails = text == "flaky" && !std::exchange(was_asked_, true);
+    loop_.after(1ms * (10 - static_cast<int>(text.size())), [done = std::move(done), text, fails] {
+      if (fails) return done(fail(errc::transport, stage::body, "reset"));
+      done(chat::loglikelihood{.sum_logprob = -static_cast<double>(text.size()), .tokens = 1});
+    });
+  }
+
+ private:
+  net::loop& loop_;
+  ::evalcore::backend::info info_;
+  bool was_asked_ = false;
+  std::vector<std::function<void(result<chat::loglikelihood>)>> stalled_;
+};
+
+pool::work scores_of(pool::item_id id, const std::vector<std::string>& continuations) {
+  pool::work made{.id = id, .request = {}};
+  for (const auto& one : continuations) {
+    made.scores.push_back({.model = {}, .context = std::string("c"), .continuation = one, .hints = {}});
+  }
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("scores of one item come together, in their order, and fail together") {
+  net::loop loop;
+  scoring_backend backend(loop);
+  list_source source;
+  source.entries.emplace_back(scores_of(1, {"a", "bbb", "cc"}));
+  source.entries.emplace_back(scores_of(2, {"a", "broken"}));
+  source.entries.emplace_back(scores_of(3, {"flaky", "a"}));
+  pool::pool pool(loop, {&backend}, source, {.retry = {.first_delay = 1ms}});
+  pool.start();
+  std::map<pool::item_id, std::vector<double>> sums;
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    for (const auto& one : event.scores) sums[event.id].push_back(one.sum_logprob);
+  });
+  CHECK(sums == std::map<pool::item_id, std::vector<double>>{{1, {-1, -3, -2}}, {3, {-5, -1}}});
+  CHECK(all.ended.at(2).error().code == errc::unsupported);
+  CHECK(all.retries.at(3) == 1);
+}
+
+TEST_CASE("scores that a backend is slow with are cancelled at once") {
+  net::loop loop;
+  scoring_backend backend(loop);
+  list_source source;
+  source.entries.emplace_back(scores_of(1, {"a", "stall"}));
+  pool::pool pool(loop, {&backend}, source, {});
+  pool.start();
+  const seen all = read_all(pool, [&](const pool::event& event) {
+    if (event.what == pool::event::kind::started) pool.cancel(1);
+  });
+  CHECK(all.count(errc::cancelled) == 1);
 }

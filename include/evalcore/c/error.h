@@ -25,7 +25,7 @@ enum {
   EVC_E_UNSUPPORTED = -2,       /**< The engine or the build cannot do this. */
   EVC_E_NOT_FOUND = -3,         /**< What was named does not exist. */
   EVC_E_BUSY = -4,              /**< No room now. */
-  EVC_E_CLOSED = -5,            /**< The object was shut down. */
+  EVC_E_CLOSED = -5,            /**< The object was shut down, or belongs to a process that forked. */
   EVC_E_STORAGE = -6,           /**< A file cannot be read or written. */
   EVC_E_BAD_SUITE = -7,         /**< A suite that cannot be read. */
   EVC_E_NO_MEMORY = -8,         /**< Out of memory. */
@@ -61,11 +61,14 @@ EVC_API evc_status evc_error_status(const evc_error* error) EVC_NOEXCEPT;
 EVC_API evc_str evc_error_message(const evc_error* error) EVC_NOEXCEPT;
 /** A finer word than the class ("queue_full"), maybe empty. Borrowed until the error is freed. */
 EVC_API evc_str evc_error_detail(const evc_error* error) EVC_NOEXCEPT;
+/** What the backend itself said, at most 1 KiB, maybe empty; it may hold words of the request. Borrowed until
+ * the error is freed. */
+EVC_API evc_str evc_error_backend_words(const evc_error* error) EVC_NOEXCEPT;
 /** 1 if the same request may succeed later, else 0. */
 EVC_API int32_t evc_error_is_retryable(const evc_error* error) EVC_NOEXCEPT;
 /** The HTTP status that goes with it; 0: none. */
 EVC_API int32_t evc_error_http_status(const evc_error* error) EVC_NOEXCEPT;
-/** NULL is fine. Not for an error that was borrowed. */
+/** NULL is fine. An error that belongs to an event is left alone. */
 EVC_API void evc_error_free(evc_error* error) EVC_NOEXCEPT;
 
 #ifdef __cplusplus

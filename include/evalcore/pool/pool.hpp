@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/base/result.hpp>
+#include <evalcore/chat/loglikelihood.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/adaptive_limit.hpp>
 #include <evalcore/pool/options.hpp>
@@ -16,11 +18,11 @@
 
 namespace evalcore::pool {
 
-/// What the host sees, in order. For each item: for each attempt started, at most one first_token, and
-/// retrying if it failed and another is to follow; then exactly one ended. After the last of them drained,
-/// once. An item that is never sent only ends.
+/// What the host sees, in order. For each item: for each attempt started, at most one first_token, text where
+/// work::wants_text says so, and retrying if it failed and another is to follow; then exactly one ended.
+/// After the last of them drained, once. An item that is never sent only ends.
 struct event {
-  enum class kind : std::uint8_t { started, first_token, retrying, ended, drained };
+  enum class kind : std::uint8_t { started, first_token, text, retrying, ended, drained };
   kind what = kind::drained;
   item_id id = 0;
   std::uint32_t attempt = 0;   ///< Of this item, from 1; 0: it was not sent.
@@ -29,6 +31,8 @@ struct event {
   /// deadline, `cancelled` by the host or the time limit, or what the backend said of the last attempt).
   /// drained: an error when not everything was sent although the host did not ask for that. Null otherwise.
   std::unique_ptr<result<chat::reply>> outcome = nullptr;
+  std::string text = {};                         ///< text: what comes next in the attempt's answer.
+  std::vector<chat::loglikelihood> scores = {};  ///< ended with a reply, of work::scores: in their order.
 };
 
 /// A change of an adaptive limit.
@@ -69,6 +73,8 @@ class pool {
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
 
+  /// From here on each event goes to `sink`, on the loop, in the place of poll(). Before start().
+  void deliver_to(std::function<void(event&&)> sink);
   /// Begins to pull; once.
   void start();
   /// Pulls nothing more; what was pulled goes on to its end, retries included.

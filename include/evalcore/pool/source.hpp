@@ -7,6 +7,7 @@
 
 #include <evalcore/base/clock.hpp>
 #include <evalcore/base/result.hpp>
+#include <evalcore/chat/loglikelihood.hpp>
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 
@@ -22,7 +23,10 @@ struct work {
   /// cache; 0: anywhere.
   std::uint64_t affinity = 0;
   std::uint64_t prompt_tokens =
-      0;  ///< As far as is known, for limits on tokens and an adaptive limit; 0: unknown.
+      0;                    ///< As far as is known, for limits on tokens and an adaptive limit; 0: unknown.
+  bool wants_text = false;  ///< The answer's text is told as it comes.
+  /// If there are any, they are asked in the place of `request`, all together, and the reply is empty.
+  std::vector<chat::loglikelihood_request> scores = {};
 };
 /// A request that must not be sent, since it is known to fail: its item ends with this.
 struct refused {

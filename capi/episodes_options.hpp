@@ -1,0 +1,11 @@
+#pragma once
+
+#include <evalcore/c/episodes.h>
+#include <evalcore/run/episodes.hpp>
+
+#include "handle.hpp"
+
+struct evc_episodes_options : evalcore::capi::handle<evc_episodes_options> {
+  static constexpr const char* word = "evc_episodes_options";
+  evalcore::run::episode_options how;
+};

@@ -1,0 +1,237 @@
+#include "run.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+#include <random>
+#include <string>
+#include <utility>
+
+#include <evalcore/backend/probe.hpp>
+#include <evalcore/base/json.hpp>
+#include <evalcore/base/signals_blocked.hpp>
+#include <evalcore/run/cost.hpp>
+#include <evalcore/run/prepare.hpp>
+#include <evalcore/run/run_files.hpp>
+
+#include "guard.hpp"
+#include "inputs.hpp"
+#include "pool_options.hpp"
+#include "suite.hpp"
+
+namespace capi = evalcore::capi;
+namespace json = evalcore::json;
+namespace run = evalcore::run;
+using evalcore::errc;
+using evalcore::result;
+using evalcore::stage;
+
+namespace {
+
+template <class Number>
+json::value known(const std::optional<Number>& number) {
+  return number ? json::value(*number) : json::value();
+}
+
+std::string text_of(const run::progress& at) {
+  return json::to_text(json::object{{"items", at.items},
+                                    {"reused", at.reused},
+                                    {"done", at.done},
+                                    {"running", at.running},
+                                    {"retrying", at.retrying},
+                                    {"errors", at.errors},
+                                    {"prompt_tokens", at.prompt_tokens},
+                                    {"cached_tokens", known(at.cached_tokens)},
+                                    {"completion_tokens", at.completion_tokens},
+                                    {"elapsed_s", at.elapsed_s},
+                                    {"paused_s", known(at.paused_s)}});
+}
+
+/// Of the model that answers, from the file that was named. Errors: as price_list's.
+result<std::optional<run::price>> price_of(const std::string& file, const std::string& model) {
+  if (file.empty()) return std::optional<run::price>();
+  const auto list = run::price_list::open(file);
+  if (!list) return list.error();
+  const auto found = list->find(model);
+  if (!found) return found.error();
+  return std::optional(*found);
+}
+
+result<void> check_options(const evc_run_options& options) {
+  if (options.out.empty()) return capi::misuse("a run needs out, a folder for its files");
+  if (options.how.max_cost && options.price.empty()) return capi::misuse("max_cost needs a price file");
+  return {};
+}
+
+}  // namespace
+
+evc_run::evc_run(std::shared_ptr<const run::suite> suite,
+                 std::vector<std::shared_ptr<capi::shared_backend>> endpoints, const evc_run_options& options)
+    : suite_(std::move(suite)), endpoints_(std::move(endpoints)), options_(options) {
+  const evalcore::signals_blocked quiet;
+  thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
+}
+
+void evc_run::set_concurrency(std::uint32_t requests) {
+  const std::lock_guard held(mutex_);
+  if (pool_ != nullptr) pool_->set_max_in_flight(requests);
+}
+
+void evc_run::work(const std::stop_token& stop) noexcept {
+  capi::pool_event last;
+  try {
+    last = run(stop);
+  } catch (const std::bad_alloc&) {
+    last =
+        capi::failed_event(EVC_EVENT_RUN_END, evalcore::fail(errc::no_memory, stage::none, "out of memory"));
+  } catch (const std::exception& thrown) {
+    last = capi::failed_event(
+        EVC_EVENT_RUN_END,
+        evalcore::fail(errc::internal, stage::none, std::string("evalcore has a bug: ") + thrown.what()));
+  }
+  events.push(std::move(last), true);
+}
+
+capi::pool_event evc_run::run(const std::stop_token& stop) {
+  const auto items = std::min(suite_->size(), options_.how.limit.value_or(suite_->size()));
+  if (auto checked = run::check_items(*suite_, items); !checked) {
+    return capi::failed_event(EVC_EVENT_RUN_END, checked.error());
+  }
+  auto files =
+      run::run_files::look(run::outputs::in(options_.out, options_.store), options_.cache.value_or(""));
+  if (!files) return capi::failed_event(EVC_EVENT_RUN_END, files.error());
+  auto how = prepared(stop);
+  if (!how) return capi::failed_event(EVC_EVENT_RUN_END, how.error());
+  if (auto made = files->make(); !made) return capi::failed_event(EVC_EVENT_RUN_END, made.error());
+  if (options_.cache || options_.cache_sampled) how->cache = files->cache(options_.cache_sampled);
+
+  const auto ran = run::run_suite(*suite_, endpoints_.front()->runtime->loop, capi::answering(endpoints_),
+                                  files->own(), *how, watch(), stop);
+  if (!ran) return capi::failed_event(EVC_EVENT_RUN_END, ran.error());
+  const auto written = run::write_outputs(*ran, how->labels, files->paths());
+  auto last = written ? std::make_unique<evc_event>(EVC_EVENT_RUN_END)
+                      : capi::failed_event(EVC_EVENT_RUN_END, written.error());
+  last->json = run::to_json(*ran);
+  return last;
+}
+
+result<run::run_options> evc_run::prepared(const std::stop_token& stop) {
+  auto how = options_.how;
+  const auto& first = *endpoints_.front();
+  const auto& about = first.answers->about();
+  const auto price = price_of(options_.price, about.model);
+  if (!price) return price.error();
+  how.price = *price;
+  if (options_.probe) {
+    auto report = evalcore::backend::probe(first.runtime->loop, *first.answers, {}, stop);
+    if (!report) return std::move(report).error();
+    if (!report->alive) {
+      return evalcore::fail(errc::transport, stage::start, about.selector + " gives no answers");
+    }
+    how.probe = *std::move(report);
+  }
+  if (first.at_url) how.request.model = about.model;
+  how.pool.seed = std::random_device{}();
+  how.options_json = json::to_text(options_.given);
+  auto& labels = how.labels;
+  if (labels.model_name.empty()) labels.model_name = about.model;
+  labels.model_path = first.model.empty() ? about.model : first.model;
+  return how;
+}
+
+run::observer evc_run::watch() {
+  return {.note =
+              [this](const std::string& sentence) {
+                auto made = std::make_unique<evc_event>(EVC_EVENT_NOTE);
+                made->text = sentence;
+                events.push(std::move(made));
+              },
+          .progressed = [this](const run::progress& at) { events.push_progress(text_of(at)); },
+          .pooled =
+              [this](evalcore::pool::pool* running) {
+                const std::lock_guard held(mutex_);
+                pool_ = running;
+              }};
+}
+
+// The functions.
+
+namespace {
+
+template <class Do>
+evc_status with(const evc_run* of, Do&& work) noexcept {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_usable(of); !good) return good;
+    return work();
+  });
+}
+
+}  // namespace
+
+evc_status evc_run_start(evc_runtime* runtime, const evc_suite* suite, evc_backend* const* endpoints,
+                         size_t count, const evc_run_options* options, evc_run** out,
+                         evc_error** error) EVC_NOEXCEPT {
+  return capi::guard(error, [&]() -> result<void> {
+    if (auto good = capi::clear(out); !good) return good;
+    auto all = capi::endpoints_of(runtime, endpoints, count);
+    if (!all) return std::move(all).error();
+    if (auto good = capi::check_live(suite); !good) return good;
+    if (auto good = capi::check_live(options); !good) return good;
+    if (auto good = check_options(*options); !good) return good;
+    *out = new evc_run(suite->shared, *std::move(all), *options);
+    return {};
+  });
+}
+
+evc_status evc_run_cancel(evc_run* run) EVC_NOEXCEPT {
+  return with(run, [&]() -> result<void> {
+    run->cancel();
+    return {};
+  });
+}
+
+evc_status evc_run_set_concurrency(evc_run* run, uint32_t requests) EVC_NOEXCEPT {
+  return with(run, [&]() -> result<void> {
+    if (requests == 0 || requests > capi::most_in_flight)
+      return capi::misuse("the value is out of its range");
+    run->set_concurrency(requests);
+    return {};
+  });
+}
+
+void evc_run_free(evc_run* run) EVC_NOEXCEPT { capi::free_in_its_process(run); }
+
+evc_status evc_run_poll(evc_run* run, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
+  evc_status status = EVC_OK;
+  const auto done = with(run, [&]() -> result<void> {
+    if (auto good = capi::clear(out); !good) return good;
+    capi::pool_event one;
+    status = capi::status_of(run->events.take(timeout_ms, one));
+    *out = one.release();
+    return {};
+  });
+  return done == EVC_OK ? status : done;
+}
+
+evc_status evc_run_wake(evc_run* run) EVC_NOEXCEPT {
+  return with(run, [&]() -> result<void> {
+    run->events.wake();
+    return {};
+  });
+}
+
+int32_t evc_run_event_fd(evc_run* run) EVC_NOEXCEPT {
+  std::int32_t descriptor = -1;
+  const auto done = with(run, [&]() -> result<void> {
+    descriptor = run->events.descriptor();
+    return {};
+  });
+  return done == EVC_OK ? descriptor : -1;
+}
+
+evc_status evc_run_set_wakeup(evc_run* run, void (*hook)(void* context), void* context) EVC_NOEXCEPT {
+  return with(run, [&]() -> result<void> {
+    run->events.set_hook(hook, context);
+    return {};
+  });
+}

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <evalcore/base/json.hpp>
+#include <evalcore/c/run_options.h>
+#include <evalcore/run/runner.hpp>
+
+#include "handle.hpp"
+
+struct evc_run_options : evalcore::capi::handle<evc_run_options> {
+  static constexpr const char* word = "evc_run_options";
+
+  evalcore::run::run_options how;  ///< Without what follows and what the backend has to do with.
+  std::string out;
+  std::string store;
+  std::optional<std::string> cache;  ///< Empty: only the run's own store.
+  bool cache_sampled = false;
+  std::string price;
+  bool probe = false;
+  evalcore::json::object given;  ///< All that was set, for the store.
+};

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <unistd.h>
+
+#include <list>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+
+#include <evalcore/base/result.hpp>
+#include <evalcore/c/runtime.h>
+#include <evalcore/net/loop.hpp>
+
+#include "handle.hpp"
+
+namespace evalcore::capi {
+
+/// The loop and who waits for something on it. Shared by all that needs it, so that handles may be freed in
+/// any order.
+class shared_runtime {
+ public:
+  /// A wait that interrupt() ends. Lives on the stack of who waits.
+  class wait {
+   public:
+    explicit wait(shared_runtime& on);
+    ~wait();
+    wait(const wait&) = delete;
+    wait& operator=(const wait&) = delete;
+    [[nodiscard]] std::stop_token token() const noexcept { return stop_.get_token(); }
+
+   private:
+    shared_runtime& on_;
+    std::stop_source stop_;
+    std::list<std::stop_source*>::iterator at_;
+  };
+
+  void interrupt();
+  net::loop loop;
+
+ private:
+  std::mutex mutex_;
+  std::list<std::stop_source*> waits_;
+};
+
+/// The base of what has threads or sockets: a process that forked has neither.
+class of_one_process {
+ public:
+  [[nodiscard]] bool is_here() const noexcept { return ::getpid() == made_in_; }
+
+ private:
+  pid_t made_in_ = ::getpid();
+};
+
+/// check_live(), and that this is the process in which the handle was made. Errors besides: closed.
+template <class T>
+[[nodiscard]] result<void> check_usable(const T* given) {
+  if (auto live = check_live(given); !live) return live;
+  if (given->is_here()) return {};
+  auto wrong = fail(errc::closed, stage::none,
+                    std::string("the ") + T::word +
+                        " belongs to another process: after fork(), the child makes what it needs itself");
+  wrong.detail = "forked";
+  return wrong;
+}
+
+/// In a forked child the object is left alone, as its threads are not there to be waited for.
+template <class T>
+void free_in_its_process(T* given) noexcept {
+  if (is_live(given) && given->is_here()) delete given;
+}
+
+}  // namespace evalcore::capi
+
+struct evc_runtime : evalcore::capi::handle<evc_runtime>, evalcore::capi::of_one_process {
+  static constexpr const char* word = "evc_runtime";
+  std::shared_ptr<evalcore::capi::shared_runtime> shared = std::make_shared<evalcore::capi::shared_runtime>();
+};

@@ -1,0 +1,131 @@
+/* What a host in C99 may get wrong: it is refused and named, and nothing breaks. */
+#define _POSIX_C_SOURCE 200809L
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "scripted_pool.h"
+
+static void misuse(void) {
+  evc_pool* pool = pool_of(NULL);
+  evc_runtime* other = NULL;
+  evc_pool* none = NULL;
+  evc_backend* closed = NULL;
+  evc_request* empty = evc_request_new();
+  evc_backend_options* options = evc_backend_options_new();
+  evc_error* error = NULL;
+  evc_str broken;
+  broken.data = "caf\xE9";
+  broken.size = 4;
+
+  check(evc_pool_submit(NULL, empty, 0, NULL, &error) == EVC_E_INVALID_ARGUMENT, "no pool");
+  check(equal(evc_error_detail(error), "null") && has(evc_error_message(error), "evc_pool"),
+        "and it says so");
+  evc_error_free(error);
+  check(evc_pool_submit(pool, NULL, 0, NULL, NULL) == EVC_E_INVALID_ARGUMENT, "no request");
+  check(evc_pool_submit(pool, empty, 0, NULL, &error) == EVC_E_INVALID_ARGUMENT, "nothing asked");
+  check(has(evc_error_message(error), "no message"), "and it says so");
+  evc_error_free(error);
+  check(evc_request_add_message(empty, EVC_ROLE_USER, broken) == EVC_E_INVALID_ARGUMENT, "what is no UTF-8");
+  check(evc_request_add_messages(empty, broken, &error) == EVC_E_INVALID_ARGUMENT, "also as JSON");
+  check(equal(evc_error_detail(error), "not_utf8"), "and it says so");
+  evc_error_free(error);
+  broken.data = NULL;
+  check(evc_request_add_message(empty, EVC_ROLE_USER, broken) == EVC_E_INVALID_ARGUMENT,
+        "a size without data");
+  check(evc_request_add_message(empty, 77, str("x")) == EVC_E_INVALID_ARGUMENT, "an unknown role");
+  check(evc_request_set_temperature(empty, -0.5) == EVC_E_INVALID_ARGUMENT, "a negative temperature");
+  check(evc_pool_poll(pool, 0, NULL) == EVC_E_INVALID_ARGUMENT, "no place for an event");
+  check(evc_pool_poll(NULL, 0, NULL) == EVC_E_INVALID_ARGUMENT && evc_pool_event_fd(NULL) == -1, "no pool");
+  check(evc_pool_new(runtime, NULL, 1, NULL, &none, NULL) == EVC_E_INVALID_ARGUMENT && none == NULL,
+        "no endpoints");
+  check(evc_runtime_new(NULL, NULL) == EVC_E_INVALID_ARGUMENT, "no place for a runtime");
+  check(evc_runtime_new(&other, NULL) == EVC_OK, "a second runtime");
+  check(evc_pool_new(other, &scripted, 1, NULL, &none, &error) == EVC_E_INVALID_ARGUMENT && none == NULL,
+        "an endpoint of another runtime");
+  evc_error_free(error);
+  evc_runtime_free(other);
+
+  check(evc_backend_open(runtime, str("scripted"), NULL, &closed, &error) == EVC_E_INVALID_ARGUMENT,
+        "no script");
+  check(has(evc_error_message(error), "script"), "and it says so");
+  evc_error_free(error);
+  check(evc_backend_options_set_api_key_header(options, str("cookie")) == EVC_E_INVALID_ARGUMENT,
+        "no such header");
+  check(evc_backend_options_set_connect_timeout_s(options, -1) == EVC_E_INVALID_ARGUMENT, "a negative time");
+  check(evc_backend_options_set_slots(options, 0) == EVC_E_INVALID_ARGUMENT, "no slots");
+  check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK &&
+            evc_backend_options_set_slots(options, 2) == EVC_OK,
+        "two options");
+  check(evc_backend_open(runtime, str("scripted"), options, &closed, &error) == EVC_E_INVALID_ARGUMENT,
+        "an option of another backend");
+  check(has(evc_error_message(error), "slots"), "which is named");
+  evc_error_free(error);
+  check(evc_backend_open(runtime, str("no-such"), NULL, &closed, &error) == EVC_E_INVALID_ARGUMENT,
+        "an unknown backend");
+  check(has(evc_error_message(error), "openai-url"), "and the known are named");
+  evc_error_free(error);
+  evc_backend_options_free(options);
+
+  check(evc_event_kind(NULL) == 0 && evc_event_reply(NULL) == NULL && evc_event_text(NULL).size == 0,
+        "no event has nothing");
+  check(evc_reply_text(NULL).size == 0 && evc_reply_tokens(NULL, EVC_TOKENS_PROMPT) == -1,
+        "nor has no reply");
+  check(evc_text_view(NULL).size == 0, "nor has no text");
+  evc_pool_free(NULL);
+  evc_event_free(NULL);
+  evc_text_free(NULL);
+  evc_backend_free(NULL);
+  evc_backend_options_free(NULL);
+  evc_pool_options_free(NULL);
+  evc_request_free(NULL);
+  evc_runtime_free(NULL);
+
+  submit(pool, question("something wrong"), 0);
+  {
+    evc_event* event = next(pool, EVC_EVENT_END);
+    /* A host in a language with finalizers may do this. */
+    evc_error_free((evc_error*)(uintptr_t)evc_event_error(event));
+    check(has(evc_error_message(evc_event_error(event)), "refuses"), "an event's error cannot be freed");
+    evc_event_free(event);
+  }
+  evc_request_free(empty);
+  evc_pool_free(pool);
+}
+
+static void after_fork(void) {
+  evc_pool* pool = pool_of(NULL);
+  int status = 0;
+  pid_t child;
+  submit(pool, question("slow"), 0);
+  child = fork();
+  if (child == 0) {
+    evc_event* event = NULL;
+    evc_request* request = question("hi");
+    evc_error* error = NULL;
+    int wrong = evc_pool_poll(pool, -1, &event) != EVC_E_CLOSED;
+    wrong |= evc_pool_submit(pool, request, 0, NULL, &error) != EVC_E_CLOSED;
+    wrong |= !equal(evc_error_detail(error), "forked");
+    wrong |= evc_pool_event_fd(pool) != -1;
+    evc_pool_free(pool);
+    evc_backend_free(scripted);
+    evc_runtime_free(runtime);
+    _exit(wrong);
+  }
+  check(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0,
+        "a forked child is refused, and may free");
+  check(evc_pool_shutdown(pool, 1) == EVC_OK, "the parent goes on");
+  evc_event_free(next(pool, EVC_EVENT_END));
+  evc_pool_free(pool);
+}
+
+int main(void) {
+  check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
+  open_script();
+  if (failures > 0) return verdict();
+  misuse();
+  after_fork();
+  evc_backend_free(scripted);
+  evc_runtime_free(runtime);
+  return verdict();
+}
