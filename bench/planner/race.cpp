@@ -42,7 +42,7 @@ class planned final : public driver {
       : tells_(kind.tells),
         dealt_(prefix::deal(static_cast<std::uint32_t>(suite.prompts.size()), 1)),
         place_(dealt_.size()),
-        dispatch_(planned_order(suite), kind.told) {
+        dispatch_(planned_order(suite), told(kind)) {
     for (std::uint32_t at = 0; at < dealt_.size(); ++at) place_[dealt_[at]] = at;
   }
   prefix::action next(double now) override {
@@ -63,6 +63,11 @@ class planned final : public driver {
  private:
   static instant at(double now) {
     return instant(std::chrono::duration_cast<duration>(std::chrono::duration<double>(now)));
+  }
+  static prefix::cache_model told(const server_kind& kind) {
+    auto out = kind.told;
+    out.in_flight = kind.in_flight;
+    return out;
   }
   prefix::plan planned_order(const token_suite& suite) {
     std::vector<prefix::sequence> prompts;

@@ -28,6 +28,7 @@ void pending::open_block() {
     block_ = own_block_;
   }
   ++opened_;
+  block_items_ = block_.size();
   for (auto place = static_cast<std::uint32_t>(block_.size()); place-- > 0;) {
     const auto group = plan_.group_of[block_[place]];
     auto& at = lanes_[group];
@@ -38,7 +39,13 @@ void pending::open_block() {
 }
 
 std::uint32_t pending::suffix_of(std::uint32_t group, std::uint32_t item) const {
-  return plan_.lengths[item] - std::max(plan_.groups[group].prefix_units, plan_.invariant_units);
+  auto shared = std::max(plan_.groups[group].prefix_units, plan_.invariant_units);
+  if (plan_.groups[group].items == 1) {  // It has no prefix as a group, but its neighbours have some of it.
+    const auto rank = places_.rank(item);
+    shared = std::max(shared, plan_.shared[rank]);
+    if (rank + 1 < plan_.shared.size()) shared = std::max(shared, plan_.shared[rank + 1]);
+  }
+  return plan_.lengths[item] - shared;
 }
 
 bool pending::has_suffix_units(std::uint32_t group, std::uint64_t units) const {
@@ -58,6 +65,7 @@ std::uint32_t pending::pop(std::uint32_t group) {
   const std::uint32_t item = block_[at.next];
   suffix_units_ -= suffix_of(group, item);
   --items_;
+  --block_items_;
   if (--at.items == 0) {
     waiting_.erase(group);
     if (items_ > 0 && !group_from(0)) open_block();

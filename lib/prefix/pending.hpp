@@ -26,6 +26,8 @@ class pending {
   [[nodiscard]] bool empty() const noexcept { return items_ == 0; }
   /// Of the whole suite.
   [[nodiscard]] std::size_t items() const noexcept { return items_; }
+  /// Of the current block.
+  [[nodiscard]] std::size_t block_items() const noexcept { return block_items_; }
   [[nodiscard]] std::uint32_t items(std::uint32_t group) const { return lanes_[group].items; }
   [[nodiscard]] bool has(std::uint32_t group) const { return waiting_.has(group); }
   /// The part that has not gone out, of what a block has on average.
@@ -65,6 +67,7 @@ class pending {
   std::vector<std::uint32_t> own_block_;  ///< Where it is not the whole plan.
   std::uint32_t opened_ = 0;              ///< Blocks.
   std::size_t items_ = 0;
+  std::size_t block_items_ = 0;
   std::uint64_t suffix_units_ = 0;
 };
 

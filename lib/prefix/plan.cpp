@@ -41,10 +41,17 @@ class grouper {
     return last - first < 2 ? 0 : *std::min_element(&plan_.shared[first] + 1, &plan_.shared[last - 1] + 1);
   }
 
-  // Each level makes the prefix longer by a quarter, which bounds the depth.
+  [[nodiscard]] std::uint32_t mean_length(std::size_t first, std::size_t last) const {
+    std::uint64_t sum = 0;
+    for (std::size_t at = first; at < last; ++at) sum += plan_.lengths[plan_.order[at]];
+    return static_cast<std::uint32_t>(sum / (last - first));
+  }
+
+  // Each level makes the prefix longer by a quarter, or what follows it shorter, which bounds the depth.
   void split(std::size_t first, std::size_t last) {  // NOLINT(misc-no-recursion)
     const std::uint32_t around = common(first, last);
-    const std::uint32_t notable = around + notable_step(around, plan_.min_prefix);
+    const std::uint32_t notable =
+        around + notable_step(around, mean_length(first, last) - around, plan_.min_prefix);
     group rest{.prefix_units = 0xFFFF'FFFFU};
     std::vector<std::uint32_t> members;
     for (std::size_t begin = first; begin < last;) {

@@ -9,6 +9,7 @@
 #include "prefix/gain.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/recent_uses.hpp"
+#include "prefix/room_trial.hpp"
 #include "prefix/seen.hpp"
 #include "prefix/strategy.hpp"
 #include "prefix/waiting_bill.hpp"
@@ -32,7 +33,8 @@ class rotating final : public strategy {
         seen_(order),
         pending_(order, seen_.common()),
         unsent_(order.order.size()),
-        begun_(order.groups.size()) {
+        begun_(order.groups.size()),
+        bill_(cache.in_flight.value_or(0)) {
     for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
     if (cache.entries)
       room_ = *cache.entries;
@@ -109,26 +111,55 @@ class rotating final : public strategy {
 
   action choose(instant now) {
     ask_again_.reset();
-    for (const auto& one : in_turn()) {
+    const auto turns = in_turn();
+    for (const auto& one : turns) {
       if (!waits(pending_.head(one.group), now)) return start(one.group, now);
     }
     // Leaders of later groups fill the time.
-    auto later = pending_.group_from(last_in_turn_ + 1);
-    for (std::size_t looked = 0; later && looked < pending::look_ahead; ++looked) {
-      if (!waits(pending_.head(*later), now)) return start(*later, now);
-      later = pending_.group_from(*later + 1);
-    }
+    if (const auto group = ready_after(last_in_turn_, now)) return start(*group, now);
+    if (!may_wait()) return start(turns.front().group, now);
     if (silent()) ask_again_at(bill_.too_dear_at(running_.size()));
     return hold{ask_again_};
   }
 
-  /// Of several groups, each has the highest as often as it has members left: as though all of them were
-  /// shuffled. In lockstep groups would end together, and the prefixes of the next be computed together. But
-  /// where a few entries are kept, each group must be asked again soon: who is furthest behind goes first.
-  [[nodiscard]] double chance(std::uint32_t group) {
+  /// The first of the next groups with members left that has not to wait. Where nobody has told yet what
+  /// waits bring, more of them are looked at.
+  std::optional<std::uint32_t> ready_after(std::uint32_t last, instant now) {
+    const auto most = reported_ == 0 ? 4 * pending::look_ahead : pending::look_ahead;
+    auto group = pending_.group_from(last + 1);
+    for (std::size_t looked = 0; group && looked < most; ++looked) {
+      if (!waits(pending_.head(*group), now)) return group;
+      group = pending_.group_from(*group + 1);
+    }
+    return std::nullopt;
+  }
+
+  /// Whether places may stay free for those who wait, when nobody else is left to take them.
+  bool may_wait() {
+    if (cache_.entries && idle()) return false;
+    if (reported_ > 0) return true;
+    // The last ones go out when they would have gone if nobody had waited.
+    if (pending_.items() <= bill_.free(running_.size())) return false;
+    if (!silent()) return true;
+    if (bill_.too_dear()) state_ = planning::bounded;
+    return !bill_.too_dear();
+  }
+
+  /// Whether every prompt that was sent has been computed.
+  [[nodiscard]] bool idle() const {
+    return std::ranges::all_of(running_,
+                               [](const auto& one) { return one.second.answers_since.has_value(); });
+  }
+
+  /// Of several groups, each has the highest as often as it has members left, and its part of those `behind`
+  /// it: as though the whole suite were shuffled. In lockstep groups would end together, and the prefixes of
+  /// the next be computed together; by their own sizes alone the largest would end first and leave the
+  /// prefixes of many small ones for the end. But where a few entries are kept, each group must be asked
+  /// again soon: who is furthest behind goes first.
+  [[nodiscard]] double chance(std::uint32_t group, double behind) {
     if (cache_.entries) return pending_.left(group);
     const double drawn = (static_cast<double>(random_()) + 1) / 4'294'967'297.0;
-    return std::log(drawn) / pending_.items(group);
+    return std::log(drawn) / (pending_.items(group) + behind);
   }
 
   /// What a group takes of the room.
@@ -151,7 +182,7 @@ class rotating final : public strategy {
       if (!out.empty() && with > room()) break;
       working_set_ = with;
       last_in_turn_ = *group;
-      out.push_back({*group, chance(*group)});
+      out.push_back({*group, 0});
     }
     // Later ones that have begun to fill the time go on, as long as their prefixes are warm.
     for (auto group = begun_.at_or_after(last_in_turn_ + 1); group && out.size() < pending::look_ahead;
@@ -159,8 +190,12 @@ class rotating final : public strategy {
       if (!pending_.has(*group)) continue;
       working_set_ += weight(*group);
       if (working_set_ > room()) break;
-      out.push_back({*group, chance(*group)});
+      out.push_back({*group, 0});
     }
+    std::size_t behind = pending_.block_items();
+    for (const auto& one : out) behind -= pending_.items(one.group);
+    const auto part = static_cast<double>(behind) / static_cast<double>(out.size());
+    for (auto& one : out) one.chance = chance(one.group, part);
     std::ranges::stable_sort(out, std::greater<>{}, &turn::chance);
     return out;
   }
@@ -175,10 +210,6 @@ class rotating final : public strategy {
     const auto there = counted(held(item, now));
     const auto offered = counted(coming.units);
     if (!worth_waiting(there, offered, plan_.lengths[item], plan_.min_prefix)) return false;
-    if (silent() && bill_.too_dear()) {
-      state_ = planning::bounded;
-      return false;
-    }
     const auto until = answered_until(coming, offered - there);
     if (until && *until <= now) return false;
     ask_again_at(until ? until : led_until(coming));
@@ -240,7 +271,9 @@ class rotating final : public strategy {
   action send_now(std::uint32_t item, std::uint32_t group, instant now) {
     const auto length = plan_.lengths[item];
     const auto there = held(item, now);
-    const auto common = counted(reusable(std::max(there, seen_.coming_near(item).units), length));
+    // What is kept only when a request has ended comes too late for this one.
+    const auto coming = cache_.entries ? 0 : seen_.coming_near(item).units;
+    const auto common = counted(reusable(std::max(there, coming), length));
     send out{.item = item, .slot = std::nullopt, .predicted_cached = std::nullopt};
     if (common > 0) out.predicted_cached = common;
     const running going{.counted_on = cache_.shares_in_flight ? common : counted(there),
@@ -270,16 +303,12 @@ class rotating final : public strategy {
     trial_.answered(was.counted_on / units_per_token_, found / units_per_token_);
     if (trial_.failed()) state_ = planning::ended;
     if (was.cuts != cuts_ || cache_.entries) return;
-    since_cut_ += 1;
-    missed_ += found < was.counted_on / 2 ? 1U : 0U;
-    if (missed_ * 8 > since_cut_) {
-      room_ = was.working_set / 4 * 3;
-      ++cuts_;
-      since_cut_ = missed_ = 0;
-    } else if (since_cut_ == 4 * cache_trial::answers) {  // The last ones count most.
-      since_cut_ /= 2;
-      missed_ /= 2;
-    }
+    fits_.answered(was.counted_on / units_per_token_, found / units_per_token_,
+                   plan_.invariant_units / units_per_token_);
+    if (!fits_.too_small()) return;
+    room_ = was.working_set / 4 * 3;
+    ++cuts_;
+    fits_ = {};
   }
 
   const plan& plan_;
@@ -298,8 +327,7 @@ class rotating final : public strategy {
   std::uint64_t own_in_flight_ = 0;
   std::uint32_t last_in_turn_ = 0;
   std::uint32_t cuts_ = 0;
-  std::uint32_t since_cut_ = 0;  ///< Answers with a prediction, and those of them that found less than half.
-  std::uint32_t missed_ = 0;
+  room_trial fits_;  ///< Since the last cut.
   cache_trial trial_;
   duration slowest_{};
   std::uint32_t most_computed_ =

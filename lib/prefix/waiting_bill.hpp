@@ -13,7 +13,9 @@ namespace evalcore::prefix {
 class waiting_bill {
  public:
   /// Of the time of all places, what waiting may take where nobody tells what it brings.
-  static constexpr double most = 0.02;
+  static constexpr double most = 0.01;
+
+  explicit waiting_bill(std::size_t places) : places_(places) {}
 
   /// Before a decision.
   void run_until(instant now) {
@@ -34,6 +36,10 @@ class waiting_bill {
     places_ = std::max(places_, running);
   }
 
+  /// Places that would be free with so many running.
+  [[nodiscard]] std::size_t free(std::size_t running) const {
+    return places_ > running ? places_ - running : 0;
+  }
   /// Whether it is beyond that part by now, and if not, when a hold from now on will be with so many running;
   /// absent: never.
   [[nodiscard]] bool too_dear() const { return idle_ >= most * (busy_ + idle_) && idle_ > 0; }
@@ -48,7 +54,7 @@ class waiting_bill {
  private:
   instant at_{};
   std::size_t running_ = 0;
-  std::size_t places_ = 0;
+  std::size_t places_;
   bool held_ = false;
   bool paused_ = false;
   double busy_ = 0;

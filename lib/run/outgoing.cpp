@@ -49,6 +49,7 @@ result<std::unique_ptr<outgoing>> outgoing::plan(run_state& of, const std::vecto
   of.told.prefix_groups = order->groups.size();
   of.told.invariant_prefix = order->invariant_units;
   auto cache = cache_model_of(backend, of.request.use_prompt_cache, of.told.concurrency);
+  if (!of.told.adaptive) cache.in_flight = of.told.concurrency * static_cast<std::uint32_t>(endpoints.size());
   if (endpoints.size() > 1) cache.slots.reset();  // Which of them a request meets is not known here.
 
   std::unique_ptr<outgoing> out(new outgoing());

@@ -43,7 +43,7 @@ TEST_CASE("a short template common to all does not hide the families below it") 
 }
 
 TEST_CASE("questions that begin alike stay in their family") {
-  // 900 shared; the first and the third share 20 more, which is no quarter of 900.
+  // 900 shared; the first and the third share 20 more, which is next to nothing beside 900.
   const std::vector<prefix::sequence> suite{prompt({{900, 1}, {20, 2}, {9, 3}}), prompt({{900, 1}, {30, 4}}),
                                             prompt({{900, 1}, {20, 2}, {9, 5}})};
   const auto made = prefix::make_plan(suite, true, {});
@@ -51,6 +51,18 @@ TEST_CASE("questions that begin alike stay in their family") {
   CHECK(made.groups[0].prefix_units == 900);
   CHECK(made.members(0) == items{0, 2, 1});
   CHECK(made.invariant_units == 900);
+}
+
+TEST_CASE("a long common prefix does not hide families that share much of what is left") {
+  // 2,000 shared by all, 200 more by each family of two: a tenth of 2,000, but two thirds of the rest.
+  std::vector<prefix::sequence> suite;
+  for (int i = 0; i < 6; ++i) suite.push_back(prompt({{2'000, 1}, {200, 10 + i % 3}, {100, 20 + i}}));
+  const auto made = prefix::make_plan(suite, true, {});
+  REQUIRE(made.groups.size() == 3);
+  CHECK(made.groups[0].prefix_units == 2'200);
+  CHECK(made.members(0) == items{0, 3});
+  CHECK(made.members(1) == items{1, 4});
+  CHECK(made.members(2) == items{2, 5});
 }
 
 TEST_CASE("what shares nothing is gathered in one group") {

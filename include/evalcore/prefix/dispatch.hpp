@@ -41,6 +41,9 @@ struct cache_model {
   bool can_share = false;  ///< A slot's cache can be copied into another.
   bool enabled = true;     ///< False: no cache at all; predictions are 0.
 
+  /// Requests that will be in flight at most, at least 1; absent: not known.
+  std::optional<std::uint32_t> in_flight = {};
+
   // Of one common cache, in tokens.
   bool shares_in_flight = false;              ///< A prompt is found while it is still being computed.
   std::uint32_t page = 1;                     ///< Found in multiples of this.
@@ -82,22 +85,26 @@ struct ending {
 /// the first 16 predicted requests found less than a tenth of what was predicted, the rest goes out in the
 /// suite's order, unpinned (planning::ended).
 ///
-/// Without slots, groups take turns in proportion to their sizes, so that long prompts run beside long
-/// answers: by chance, the same each time, or strictly where the cache keeps few entries; as many groups as
-/// the cache has room for, at most 8 and those that began to fill the time of others. Where the room is not
-/// known, one in eight of the predicted prefixes that was not found shows that it is less than what was asked
-/// of it. Followers go out at the first token (or end) of the running request that has the prefix; the
-/// leaders of other groups fill the time. A leader that keeps them waiting for 10 seconds, and four times as
-/// long as any other did, is replaced; where a prompt is kept only when its request has ended, nobody waits
-/// longer for that, from the first token on, than computing the prompt again takes. When the first 16
-/// predicted requests found less than a tenth of what was predicted, the rest goes out in the suite's order
-/// (planning::ended). A backend that gave 16 answers and told of no cache may or may not have one. Times
-/// cannot show it: under load a first token waits for other prompts longer than for its own. So what waiting
-/// can cost there is bounded instead: nobody waits while places that were kept free for it have taken 2 % of
-/// the time of all places (planning::bounded once that was so); the order is kept, since it costs nothing.
-/// Prediction: the most that the prompt has in common with any request sent before that did not fail and is
-/// not taken as dropped since, at most its length - 1; none where that is nothing, because what such a
-/// backend holds from others is unknown.
+/// Without slots, groups take turns in proportion to their sizes, each also for its part of the groups that
+/// wait behind them, so that long prompts run beside long answers from first to last: by chance, the same
+/// each time, or strictly where the cache keeps few entries; as many groups as the cache has room for, at
+/// most 8 and those that began to fill the time of others. Where the room is not known, one in eight of the
+/// predicted prefixes that was not found shows that it is less than what was asked of it. Followers go out at
+/// the first token (or end) of the running request that has the prefix; the leaders of other groups fill the
+/// time. A leader that keeps them waiting for 10 seconds, and four times as long as any other did, is
+/// replaced; where a prompt is kept only when its request has ended, nobody waits longer for that, from the
+/// first token on, than computing the prompt again takes, nor at all while the backend has nothing to
+/// compute. When the first 16 predicted requests found less than a tenth of what was predicted, the rest goes
+/// out in the suite's order (planning::ended). A backend that gave 16 answers and told of no cache may or may
+/// not have one. Times cannot show it: under load a first token waits for other prompts longer than for its
+/// own. So what waiting can cost there is bounded instead: no place stays free for it while such places have
+/// taken 1 % of the time of all places (planning::bounded once that was so); the order is kept, and who has
+/// not to wait still goes first. As long as no answer has told of a cache, nobody waits either when
+/// everything that is left has room at once: at the end, and in a run that is over in one go, nothing makes
+/// up for a wait. Prediction: the most that the prompt has in common with any request sent before that did
+/// not fail and is not taken as dropped since, at most its length - 1 (of requests that have ended, where
+/// prompts are kept only then); none where that is nothing, because what such a backend holds from others is
+/// unknown.
 ///
 /// A plan in suite order is followed as it stands, unpinned, without holds and copies. Where there are slots
 /// nothing is predicted then: the server chooses the slot, and may bring back what it had put away of other

@@ -64,9 +64,10 @@ using prompt_reader = std::function<std::string_view(std::uint32_t position)>;
 /// so that what shares most runs next to each other. Deterministic. Does not keep the prompts: while it is
 /// made a plan costs about 40 bytes a request, and what is looked at again is read again.
 ///
-/// Groups: requests stand in a group of their own when they share at least `min_prefix` units, and a quarter,
-/// more with each other than with the rest around them; so a short common template does not hide the families
-/// below it, and two questions that begin alike do not leave theirs.
+/// Groups: requests stand in a group of their own when they share at least `min_prefix` units more with each
+/// other than with the rest around them, a sixteenth of what they share with that, and a quarter of it or of
+/// what their prompts have beyond it, whichever is less; so neither a short common template nor long common
+/// instructions hide the families below them, and two questions that begin alike do not leave theirs.
 class planner {
  public:
   /// What a prompt is made of: token ids as 32-bit integers in the machine's order, or bytes. Of bytes, what
