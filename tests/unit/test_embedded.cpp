@@ -55,6 +55,36 @@ struct bench {
   std::unique_ptr<backend::backend> held;
 };
 
+/// The likelihoods of these continuations, all asked in one turn of the loop; in their order.
+std::vector<result<chat::loglikelihood>> score_all(bench& b, const std::string& context,
+                                                   const std::vector<std::string>& continuations) {
+  struct answers {
+    std::mutex guarded;
+    std::condition_variable changed;
+    std::vector<std::optional<result<chat::loglikelihood>>> all;
+    std::size_t missing;
+  };
+  const auto came = std::make_shared<answers>();
+  came->missing = continuations.size();
+  came->all.resize(continuations.size());
+  b.loop.run_and_wait([&] {
+    for (std::size_t at = 0; at < continuations.size(); ++at) {
+      b.held->loglikelihood({.model = {}, .context = context, .continuation = continuations[at], .hints = {}},
+                            [came, at](result<chat::loglikelihood> one) {
+                              const std::lock_guard lock(came->guarded);
+                              came->all[at] = std::move(one);
+                              --came->missing;
+                              came->changed.notify_all();
+                            });
+    }
+  });
+  std::unique_lock lock(came->guarded);
+  REQUIRE(came->changed.wait_for(lock, std::chrono::seconds(60), [&] { return came->missing == 0; }));
+  std::vector<result<chat::loglikelihood>> all;
+  for (auto& one : came->all) all.push_back(*std::move(one));
+  return all;
+}
+
 chat::request with_bound(std::uint32_t tokens) {
   auto request = test::user_says("hi");
   request.params.max_tokens = tokens;
@@ -196,32 +226,27 @@ TEST_CASE("what requests share is computed once where the hints say that it is k
 
 TEST_CASE("continuations of one context are scored as branches of it, computed once") {
   bench b;
-  struct seen {
-    std::mutex guarded;
-    std::condition_variable changed;
-    std::vector<result<chat::loglikelihood>> all;
-  };
-  const auto answers = std::make_shared<seen>();
-  b.loop.run_and_wait([&] {
-    for (const char* choice : {" a", " bc", " a"}) {
-      b.held->loglikelihood({.model = {},
-                             .context = std::string("which one?"),
-                             .continuation = std::string(choice),
-                             .hints = {}},
-                            [answers](result<chat::loglikelihood> one) {
-                              const std::lock_guard lock(answers->guarded);
-                              answers->all.push_back(std::move(one));
-                              answers->changed.notify_all();
-                            });
-    }
-  });
-  std::unique_lock lock(answers->guarded);
-  REQUIRE(
-      answers->changed.wait_for(lock, std::chrono::seconds(60), [&] { return answers->all.size() == 3; }));
-  for (const auto& one : answers->all) REQUIRE(one);
-  CHECK(answers->all[0]->tokens == 2);
-  CHECK(answers->all[1]->tokens == 3);
-  CHECK(answers->all[0]->sum_logprob == answers->all[2]->sum_logprob);
+  const auto scores = score_all(b, "which one?", {" a", " bc", " a"});
+  for (const auto& one : scores) REQUIRE(one);
+  CHECK(scores[0]->tokens == 2);
+  CHECK(scores[1]->tokens == 3);
+  CHECK(scores[0]->sum_logprob == scores[2]->sum_logprob);
+  CHECK(b.counted->opened == 1);
+}
+
+TEST_CASE("a continuation that is too long leaves the others of its context alone") {
+  auto how = spelling(3);
+  how.about.context_tokens = 12;
+  bench b(how);
+  const auto scores = score_all(b, "0123456789", {"a", "ab", "abc"});
+  // A beginning, ten letters, and all but the last letter of each.
+  CHECK(scores[0]);
+  CHECK(scores[1]);
+  REQUIRE_FALSE(scores[2]);
+  CHECK(scores[2].error().code == errc::context_overflow);
+  CHECK(scores[2].error().message ==
+        "context and continuation have 13 tokens without the last, but the model holds 12: open it with a "
+        "larger context");
   CHECK(b.counted->opened == 1);
 }
 
