@@ -250,6 +250,79 @@ TEST_CASE("a continuation that is too long leaves the others of its context alon
   CHECK(b.counted->opened == 1);
 }
 
+namespace {
+
+chat::request choosing(const std::string& prompt, std::vector<std::string> choices) {
+  auto request = test::user_says(prompt);
+  request.choices = std::move(choices);
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a request with choices is answered with the likelihood of each, in order") {
+  bench b;
+  const auto alone = score_all(b, "which one? ", {"a", "abc", "b"});
+  const auto one = test::start(b.loop, *b.held, choosing("which one? ", {"a", "abc", "b"}));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  REQUIRE(reply->choices.size() == 3);
+  for (std::size_t at = 0; at < 3; ++at) {
+    CHECK(reply->choices[at].sum_logprob == alone[at]->sum_logprob);
+    CHECK(reply->choices[at].tokens == alone[at]->tokens);
+  }
+  // The engine's own answer is "abc"; the blank before it is a token of each choice.
+  CHECK(reply->choices[1].sum_logprob > reply->choices[2].sum_logprob);
+  CHECK(reply->text.empty());
+  CHECK(reply->finish == chat::finish_reason::stop);
+  // A beginning, and the text without the blank at its end.
+  CHECK(reply->usage.prompt_tokens == 11);
+  CHECK(reply->usage.completion_tokens == 0);
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("the tokens of a prompt with choices are those of its text, without a template") {
+  bench b;
+  const auto request = choosing("which one? ", {"a", "b"});
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
+  REQUIRE(tokens);
+  CHECK(tokens->size() == 11);
+}
+
+TEST_CASE("a choice that cannot be scored fails its request, and the others of it are not told") {
+  auto how = spelling(3);
+  how.about.context_tokens = 12;
+  bench b(how);
+  const auto one = test::start(b.loop, *b.held, choosing("0123456789", {"a", "abc"}));
+  const auto outcome = one.sink->wait();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::context_overflow);
+  CHECK(one.sink->ends == 1);
+  auto two_turns = choosing("0", {"a", "b"});
+  two_turns.messages.push_back(two_turns.messages.front());
+  CHECK(test::start(b.loop, *b.held, two_turns).sink->wait().error().code == errc::invalid_argument);
+}
+
+TEST_CASE("a request with choices that is cancelled, or whose backend goes, ends once") {
+  auto b = std::make_unique<bench>();
+  const auto one = test::start(b->loop, *b->held, choosing("which one?", {"a", "b"}));
+  b->loop.run_and_wait([&] { b->held->cancel(one.ticket); });
+  const auto outcome = one.sink->wait();
+  // It may have been answered before.
+  CHECK((outcome.has_value() || outcome.error().code == errc::cancelled));
+  std::vector<test::started> all;
+  for (int i = 0; i < 20; ++i)
+    all.push_back(test::start(b->loop, *b->held, choosing("which one?", {"a", "b"})));
+  b->held.reset();
+  for (const auto& each : all) {
+    const auto end = each.sink->wait();
+    CHECK((end.has_value() || end.error().code == errc::closed || end.error().code == errc::cancelled));
+    CHECK(each.sink->ends == 1);
+  }
+  CHECK(one.sink->ends == 1);
+}
+
 TEST_CASE("a continuation without a token before it, or of nothing, has no likelihood") {
   bench b;
   const auto score = [&](chat::prompt context, chat::prompt continuation) {
