@@ -1,5 +1,6 @@
-"""peer.py MODEL ITEMS N_BATCH: the choices' likelihoods by llama-cpp-python, the obvious way: one full evaluation for
-each, in chunks of N_BATCH tokens. Writes to standard output what bench_loglikelihood does."""
+"""peer.py MODEL SUITE N_BATCH: the choices' likelihoods by llama-cpp-python, the obvious way: one full evaluation for
+each, in chunks of N_BATCH tokens. Writes JSON to standard output: processor time, and for each item what evalcore's
+reply has of it."""
 
 import json
 import sys
@@ -27,7 +28,7 @@ def score(model, context, choice):
         "sum_logprob": float((logits[numpy.arange(len(wanted)), wanted] - sums).sum()),
         "is_greedy": bool((logits.argmax(axis=1) == wanted).all()),
         "tokens": len(wanted),
-    }, whole[:cut]
+    }, cut
 
 
 def main():
@@ -44,13 +45,13 @@ def main():
         flash_attn=True,
         verbose=False,
     )
-    loaded = time.process_time()
+    began = time.process_time()
     out = []
     for item in items:
-        scored = [score(model, item["context"], choice) for choice in item["choices"]]
-        out.append({"context": scored[0][1], "choices": [one for one, _ in scored]})
-    took = time.process_time() - loaded
-    print(json.dumps({"load_cpu_s": loaded, "cpu_s": took, "items": out}))
+        scored = [score(model, item["prompt"], choice) for choice in item["choices"]]
+        out.append({"context_tokens": scored[0][1], "choices": [one for one, _ in scored]})
+    took = time.process_time() - began
+    print(json.dumps({"cpu_s": took, "items": out}))
 
 
 if __name__ == "__main__":
