@@ -138,15 +138,16 @@ venv_python() {
   echo "$(venv_folder "$1")/bin/python"
 }
 
-# The files are complete lists with exact versions, so nothing is resolved at install time.
+# The files are complete lists with exact versions, so nothing is resolved at install time. llama-cpp-python is told not to
+# compile llama.cpp: it runs on the library of need_llama_library.
 make_venv() {
   local name=$1 folder=$2
   [[ ! -e $folder/.complete ]] || return 0
   printf 'making the virtual environment %s\n' "${folder##*/}"
   rm -rf "$folder"
   "$(base_python)" -m venv "$folder"
-  timeout 900 "$folder/bin/python" -m pip --quiet --disable-pip-version-check install --no-deps \
-    -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
+  CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF" timeout 900 "$folder/bin/python" -m pip --quiet \
+    --disable-pip-version-check install --no-deps -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
   touch "$folder/.complete"
 }
 

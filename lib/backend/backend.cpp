@@ -1,5 +1,7 @@
 #include <evalcore/backend/backend.hpp>
 
+#include "backend/cannot_choose.hpp"
+
 namespace evalcore::backend {
 namespace {
 
@@ -9,7 +11,10 @@ error cannot(const info& who, const char* what) {
 
 }  // namespace
 
-result<void> backend::check(const chat::request& /*request*/) const { return {}; }
+result<void> backend::check(const chat::request& request) const {
+  if (!request.choices.empty()) return cannot_score_choices();
+  return {};
+}
 
 void backend::tokenize(const chat::request& /*request*/,
                        std::function<void(result<std::vector<token>>)> done) {

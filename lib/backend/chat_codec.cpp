@@ -1,5 +1,7 @@
 #include "backend/chat_codec.hpp"
 
+#include "backend/cannot_choose.hpp"
+
 namespace evalcore::backend {
 
 result<wire::stream_progress> chat_events::feed(std::string_view piece) {
@@ -16,6 +18,7 @@ const char* chat_codec::path() const noexcept {
 }
 
 result<wire::encoded> chat_codec::encode(const chat::request& request, bool stream) const {
+  if (!request.choices.empty()) return cannot_score_choices();
   if (messages_) return wire::encode_anthropic_messages(request, *ways_, *messages_, stream);
   return api_ == openai_api::chat ? wire::encode_openai_chat(request, *ways_, stream)
                                   : wire::encode_openai_responses(request, *ways_, stream);

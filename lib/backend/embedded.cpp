@@ -12,6 +12,7 @@
 #include <evalcore/engine/parity.hpp>
 #include <evalcore/engine/refusal.hpp>
 
+#include "backend/embedded_choices.hpp"
 #include "backend/embedded_notes.hpp"
 #include "backend/embedded_reply.hpp"
 #include "backend/embedded_request.hpp"
@@ -47,6 +48,7 @@ class embedded final : public backend {
   ~embedded() override {
     loop_.run_and_wait([this] {
       *self_ = nullptr;
+      for (auto& [id, one] : std::exchange(choosing_, {})) one->end(closed());
       for (auto& [id, one] : std::exchange(open_, {})) one.end(closed());
       for (auto& one : std::exchange(to_score_, {})) fail_all(*one, closed());
     });
@@ -63,10 +65,13 @@ class embedded final : public backend {
             .prompt_logprobs = runtime_->about().scoring ? ability::yes : ability::no};
   }
   [[nodiscard]] result<void> check(const chat::request& request) const override {
+    if (!request.choices.empty() && !runtime_->about().scoring)
+      return fail(errc::unsupported, stage::send, "the engine does not score choices");
     return check_for_engine(request);
   }
 
   ticket start(const chat::request& request, std::shared_ptr<sink> to) override {
+    if (!request.choices.empty()) return start_choices(request, std::move(to));
     const auto began = std::chrono::steady_clock::now();
     auto reply = std::make_shared<embedded_reply>();
     exchange one;
@@ -91,6 +96,13 @@ class embedded final : public backend {
   }
 
   void cancel(ticket which) override {
+    if (const auto gone = choosing_.extract(which)) {
+      loop_.post([one = gone.mapped()] {
+        one->end(fail(errc::cancelled, stage::body, "cancelled while its choices were scored"));
+      });
+      for (const auto part : gone.mapped()->parts) cancel(part);
+      return;
+    }
     const auto found = open_.find(which);
     if (found == open_.end() || !found->second.from) return;
     found->second.read = nullptr;  // What was read already is not told any more.
@@ -100,6 +112,7 @@ class embedded final : public backend {
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
         [request](engine::step_engine& model) -> result<std::vector<token>> {
+          if (!request.choices.empty()) return model.tokenize(context_of(request), false);
           auto prompt = model.render(request);
           if (!prompt) return std::move(prompt).error();
           return model.tokenize(prompt->text, true);
@@ -207,35 +220,67 @@ class embedded final : public backend {
   }
 
   void score_collected() {
-    for (const auto& one : std::exchange(to_score_, {})) {
-      using cut = std::shared_ptr<std::vector<branches>>;
-      on_engine<cut>(
-          [one](engine::step_engine& model) -> result<cut> {
-            return std::make_shared<std::vector<branches>>(one->take(model));
-          },
-          [self = self_, one](result<cut> made) {
-            if (!made) return fail_all(*one, made.error());
-            for (auto& family : **made) {
-              if (*self == nullptr) {
-                family.answer(closed());
-              } else {
-                (*self)->score(std::move(family), one->hints());
-              }
-            }
-          });
-    }
+    for (auto& one : std::exchange(to_score_, {})) cut_and_score(std::move(one), nullptr);
   }
 
-  void score(branches family, const chat::cache_hints& hints) {
+  /// `of`: the request that they are the choices of; null: each is a request of its own.
+  void cut_and_score(std::shared_ptr<scoring> one, std::shared_ptr<embedded_choices> of) {
+    using cut = std::shared_ptr<std::vector<branches>>;
+    on_engine<cut>(
+        [one](engine::step_engine& model) -> result<cut> {
+          return std::make_shared<std::vector<branches>>(one->take(model));
+        },
+        [self = self_, one, of = std::move(of)](result<cut> made) {
+          if (!made) return fail_all(*one, made.error());
+          for (auto& family : **made) {
+            if (*self == nullptr) {
+              family.answer(closed());
+            } else if (!of || !of->ended()) {
+              (*self)->score(std::move(family), one->hints(), of);
+            }
+          }
+        });
+  }
+
+  ticket start_choices(const chat::request& request, std::shared_ptr<sink> to) {
+    const auto which = next_++;
+    auto one = std::make_shared<embedded_choices>(request, info_.model, std::move(to));
+    choosing_.emplace(which, one);
+    const auto ended = [self = self_, which] {
+      if (*self != nullptr) (*self)->choosing_.erase(which);
+    };
+    if (auto fit = check(request); !fit) {
+      loop_.post([one, ended, why = std::move(fit).error()] {
+        one->end(why);
+        ended();
+      });
+      return which;
+    }
+    auto all = std::make_shared<scoring>(chat::loglikelihood_request{
+        .model = {}, .context = request.messages.front().text, .continuation = {}, .hints = request.hints});
+    for (std::size_t at = 0; at < request.choices.size(); ++at) {
+      all->add(request.choices[at], [one, ended, at](result<chat::loglikelihood> score) {
+        if (one->came(at, std::move(score))) ended();
+      });
+    }
+    cut_and_score(std::move(all), std::move(one));
+    return which;
+  }
+
+  void score(branches family, const chat::cache_hints& hints, const std::shared_ptr<embedded_choices>& of) {
     if (family.failure) return family.answer(*family.failure);
     engine::request asked;
     asked.prompt = std::move(family.context);
     asked.continuations = std::move(family.continuations);
     asked.share = sharing_of(hints);
     exchange one;
-    one.end = [waiting = std::make_shared<branches>(std::move(family))](
-                  const result<engine::answer>& outcome) { waiting->answer(outcome); };
+    one.end = [waiting = std::make_shared<branches>(std::move(family)),
+               of](const result<engine::answer>& outcome) {
+      if (of && outcome) of->count(*outcome);
+      waiting->answer(outcome);
+    };
     const auto which = next_++;
+    if (of) of->parts.push_back(which);
     auto opened = runtime_->submit(std::move(asked), waking(which));
     follow(which, std::move(one), std::move(opened));
   }
@@ -250,6 +295,7 @@ class embedded final : public backend {
   std::unique_ptr<runtime> runtime_;
   info info_;
   std::unordered_map<ticket, exchange> open_;
+  std::unordered_map<ticket, std::shared_ptr<embedded_choices>> choosing_;
   ticket next_ = 1;
   std::vector<std::shared_ptr<scoring>> to_score_;  ///< Since this turn of the loop began.
 };

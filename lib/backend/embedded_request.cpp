@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <evalcore/chat/context_end.hpp>
+
 namespace evalcore::backend {
 namespace {
 
@@ -16,6 +18,10 @@ result<void> check_for_engine(const chat::request& request) {
   if (request.params.n.value_or(1) != 1) {
     return fail(errc::unsupported, stage::send,
                 "a reply holds one answer: for n answers send the request n times");
+  }
+  if (!request.choices.empty() && request.messages.size() != 1) {
+    return fail(errc::invalid_argument, stage::send,
+                "choices follow the text of one turn: send them with one message");
   }
   if (request.params.format)
     return lacks("response_format", "leave it out, or run the model behind a server");
@@ -41,6 +47,11 @@ std::optional<engine::prefix_sharing> sharing_of(const chat::cache_hints& hints)
   if (!hints.cache_salt.empty()) share.scope = hints.cache_salt;
   share.cuts = hints.shared_tokens;
   return share;
+}
+
+std::string_view context_of(const chat::request& request) {
+  const std::string_view text = request.messages.front().text;
+  return text.substr(0, chat::size_without_end_blanks(text));
 }
 
 engine::request for_engine(const chat::request& request) {

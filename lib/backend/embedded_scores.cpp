@@ -47,6 +47,14 @@ result<scoring::parts> scoring::cut(const chat::prompt& continuation, engine::st
   if (made.continuation.empty()) return refuse("the continuation is empty");
   if (made.context.empty())
     return refuse("no token stands before the continuation; send a beginning of text");
+  // Here, as the engine takes all continuations of a context or none.
+  const auto computed = made.context.size() + made.continuation.size() - 1;
+  const auto holds = engine.about().context_tokens;
+  if (holds > 0 && computed > holds)
+    return fail(errc::context_overflow, stage::send,
+                "context and continuation have " + std::to_string(computed) +
+                    " tokens without the last, but the model holds " + std::to_string(holds) +
+                    ": open it with a larger context");
   return made;
 }
 

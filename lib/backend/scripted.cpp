@@ -34,6 +34,10 @@ class scripted final : public backend {
     auto& one = open_[which];
     one.to = std::move(to);
     one.began = std::chrono::steady_clock::now();
+    if (const auto fit = check(request); !fit) {
+      one.finish = loop_.after(duration(0), [this, which, why = fit.error()] { end(which, why); });
+      return which;
+    }
     const auto* line = script_.take(request);
     if (line == nullptr) {
       one.finish = loop_.after(duration(0), [this, which] {

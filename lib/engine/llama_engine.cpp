@@ -13,15 +13,6 @@
 namespace evalcore::engine {
 namespace {
 
-std::uint64_t most_tokens_of(const row_request& request) {
-  std::size_t answer = request.max_tokens;
-  if (!request.continuations.empty()) {
-    answer = 0;
-    for (const auto& one : request.continuations) answer = std::max(answer, one.size());
-  }
-  return request.prompt.size() + answer;
-}
-
 const llama_snapshot* snapshot_of(const row_request& request) {
   return dynamic_cast<const llama_snapshot*>(request.from.get());
 }
@@ -63,7 +54,7 @@ result<void> llama_engine::check_room(const row_request& request) const {
     return fail(errc::busy, stage::send, "all " + std::to_string(rows_.size()) + " rows are taken");
   const auto shared = keeper_->held();
   if (!shared) return {};
-  std::uint64_t taken = *shared + most_tokens_of(request) - request.restored;
+  std::uint64_t taken = *shared + most_held(request) - request.restored;
   for (const auto& row : rows_) taken += row->reserved;
   if (taken > llama_n_ctx(loaded_.context.get()))
     return fail(errc::busy, stage::send, "rows and snapshots fill the memory that they share");
@@ -94,7 +85,7 @@ result<row_id> llama_engine::open(row_request request) {
   auto row = std::make_unique<llama_row>();
   row->id = last_id_ + 1;
   row->sequence = *free_.begin();
-  row->reserved = most_tokens_of(request) - request.restored;
+  row->reserved = most_held(request) - request.restored;
   row->scores = continuation_scores(std::exchange(request.continuations, {}));
   if (!row->scores.wanted())
     row->chooser = token_chooser(request.how, request.prompt, vocabulary_size_, about().context_tokens);

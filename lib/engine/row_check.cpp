@@ -70,28 +70,33 @@ result<void> check_prefix(const row_request& request, const traits& engine) {
 
 }  // namespace
 
+std::uint64_t most_held(const row_request& request) {
+  if (request.continuations.empty()) return request.prompt.size() + request.max_tokens;
+  std::size_t longest = 1;
+  for (const auto& one : request.continuations) longest = std::max(longest, one.size());
+  return request.prompt.size() + longest - 1;
+}
+
 result<void> check_row(const row_request& request, const traits& engine, std::int32_t vocabulary) {
   if (request.prompt.empty()) return wrong("the prompt has no token");
   if (!in_vocabulary(request.prompt, vocabulary)) return wrong("the prompt has a token that is not one");
   if (auto good = check_prefix(request, engine); !good) return good;
-  std::size_t answer = request.max_tokens;
   if (!request.continuations.empty()) {
     if (!engine.scoring) return fail(errc::unsupported, stage::send, engine.name + " cannot score");
-    answer = 0;
     for (const auto& one : request.continuations) {
       if (one.empty()) return wrong("a continuation has no token");
       if (!in_vocabulary(one, vocabulary)) return wrong("a continuation has a token that is not one");
-      answer = std::max(answer, one.size());
     }
   } else if (request.max_tokens == 0) {
     return wrong("max_tokens is at least 1");
   }
   if (auto good = check_sampling(request.how, vocabulary); !good) return good;
-  if (request.prompt.size() + answer > engine.context_tokens)
+  const auto held = most_held(request);
+  if (held > engine.context_tokens)
     return fail(errc::context_overflow, stage::send,
-                "the prompt has " + std::to_string(request.prompt.size()) + " tokens and its answer " +
-                    std::to_string(answer) + ", but a context holds " +
-                    std::to_string(engine.context_tokens) + ": open the model with a larger one");
+                "the prompt has " + std::to_string(request.prompt.size()) + " tokens, and with its answer " +
+                    std::to_string(held) + ", but a context holds " + std::to_string(engine.context_tokens) +
+                    ": open the model with a larger one");
   return {};
 }
 

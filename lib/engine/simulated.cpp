@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/row_check.hpp"
+
 namespace evalcore::engine {
 namespace {
 
@@ -59,10 +61,10 @@ result<void> check(const row_request& asked, const traits& about) {
   const auto length = asked.prompt.size();
   if (length == 0) return wrong("the prompt has no token");
   if (asked.max_tokens < 1) return wrong("max_tokens must be at least 1");
-  if (length + asked.max_tokens > about.context_tokens) {
+  if (const auto held = most_held(asked); held > about.context_tokens) {
     return fail(errc::context_overflow, stage::send,
-                "prompt and answer need " + std::to_string(length + asked.max_tokens) +
-                    " tokens, the context has " + std::to_string(about.context_tokens));
+                "prompt and answer need " + std::to_string(held) + " tokens, the context has " +
+                    std::to_string(about.context_tokens));
   }
   const auto off_grid = [&](std::uint32_t at) { return at % about.prefix_grid != 0; };
   if ((asked.from == nullptr) != (asked.restored == 0))

@@ -1,5 +1,6 @@
 // What the scheduler makes of a step: pieces, scores, ends and failures.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
@@ -78,6 +79,10 @@ void scheduler::got(const scored& one_of, instant now) {
   if (one == nullptr) return;
   if (one_of.last) row_gone(*one);
   if (one->over()) return;
+  if (!std::isfinite(one_of.sum_logprob)) {
+    return refuse(*one, refusal::backend_error,
+                  engine_.name + " computed no number for a continuation: the model's file may be damaged");
+  }
   if (!one->first_token) one->first_token = now;
   one->last_token = now;
   auto& scores = one->whole.scores;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <evalcore/base/hash.hpp>
+#include <evalcore/base/json.hpp>
 #include <evalcore/run/planning.hpp>
 
 namespace evalcore::run {
@@ -14,6 +15,9 @@ std::uint64_t words_of(const chat::reply& reply) {
   sha256 hash;
   hash.piece(reply.text).piece(reply.reasoning);
   for (const auto& call : reply.calls) hash.piece(call.name).piece(call.arguments);
+  std::string sums;
+  for (const auto& choice : reply.choices) json::append_number(sums += ' ', choice.sum_logprob);
+  hash.piece(sums);
   return std::stoull(hash.hex().substr(0, 16), nullptr, 16);
 }
 

@@ -8,6 +8,8 @@
 #include <evalcore/score/scorer.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
+#include "run/prepared_item.hpp"
+
 namespace evalcore::run {
 
 result<void> check_items(const suite& from, std::size_t count) {
@@ -15,7 +17,7 @@ result<void> check_items(const suite& from, std::size_t count) {
     auto one = from.get(index);
     if (!one) return std::move(one).error();
     const auto scorer = score::find_scorer(one->scorer);
-    auto fit = scorer ? (*scorer)->check({&one->target, &one->request.tools, one->category}) : scorer.error();
+    auto fit = scorer ? (*scorer)->check(task_of(*one)) : scorer.error();
     if (fit) {
       if (auto request = prepare(*one, {}); !request) fit = std::move(request).error();
     }
@@ -30,13 +32,14 @@ result<void> check_items(const suite& from, std::size_t count) {
 result<chat::request> prepare(const item& one, const request_options& how) {
   chat::request request = one.request;
   request.model = how.model;
+  if (!how.use_prompt_cache) request.hints.use_cache = false;
+  if (!request.choices.empty()) return request;  // Nothing is generated, so nothing is sampled or bounded.
   auto& params = request.params;
   if (!params.temperature) params.temperature = how.defaults.temperature;
   if (!params.top_p) params.top_p = how.defaults.top_p;
   if (!params.max_tokens) params.max_tokens = how.defaults.max_tokens;
   if (!params.seed) params.seed = how.defaults.seed;
   if (params.stop.empty()) params.stop = how.defaults.stop;
-  if (!how.use_prompt_cache) request.hints.use_cache = false;
 
   if (how.tools == tools_mode::text) return chat::with_tools_as_text(request);
   for (auto& declared : request.tools) {

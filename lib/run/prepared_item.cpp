@@ -17,6 +17,8 @@ result<prepared_item> read_item(const suite& from, std::size_t index, const requ
   return prepared_item{*std::move(one), *std::move(scorer), *std::move(request), std::move(record)};
 }
 
-score::task task_of(const item& one) { return {&one.target, &one.request.tools, one.category}; }
+score::task task_of(const item& one) {
+  return {&one.target, &one.request.tools, one.category, &one.request.choices};
+}
 
 }  // namespace evalcore::run

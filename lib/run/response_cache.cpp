@@ -15,6 +15,7 @@ bool took(const chat::reply& given, std::string_view field) {
 
 bool may_stand_in(const chat::request& asked, const chat::reply& given, bool sampled) {
   if (given.finish == chat::finish_reason::content_filter || !given.refusal.empty()) return false;
+  if (!asked.choices.empty()) return true;
   const bool greedy = asked.params.temperature == 0.0 && took(given, "temperature");
   return sampled || greedy || (asked.params.seed && took(given, "seed"));
 }

@@ -143,10 +143,39 @@ chat::json_damage damage_of(const json::value& root) {
   return found;
 }
 
+void put_choices(json::writer& out, const std::vector<chat::loglikelihood>& choices) {
+  if (choices.empty()) return;
+  out.key("choices").begin_array();
+  for (const auto& one : choices) {
+    out.begin_object().key("sum_logprob").number(one.sum_logprob);
+    if (one.is_greedy) out.key("is_greedy").boolean(*one.is_greedy);
+    out.key("tokens").number(one.tokens).end_object();
+  }
+  out.end_array();
+}
+
+/// Nothing where one has no number: a choice is not scored by a part.
+std::vector<chat::loglikelihood> choices_of(const json::value& root) {
+  std::vector<chat::loglikelihood> choices;
+  for (const auto& one : optional_list(root, "choices")) {
+    double number = 0;
+    const auto* sum = one.find("sum_logprob");
+    const auto* read = sum != nullptr ? sum->as_double(number) : nullptr;
+    if (read == nullptr) return {};
+    const auto* greedy = one.find("is_greedy");
+    const auto* flag = greedy != nullptr ? greedy->if_bool() : nullptr;
+    choices.push_back({.sum_logprob = *read,
+                       .is_greedy = flag != nullptr ? std::optional(*flag) : std::nullopt,
+                       .tokens = count_of(one, "tokens").value_or(0)});
+  }
+  return choices;
+}
+
 void read_later_fields(const json::value& root, chat::reply& into) {
   into.stop_string = optional_text_of(root, "stop_string");
   into.refusal = optional_text_of(root, "refusal");
   into.damage = damage_of(root);
+  into.choices = choices_of(root);
   for (const auto& one : optional_list(root, "thinking")) {
     into.thinking.push_back({.text = optional_text_of(one, "text"),
                              .signature = optional_text_of(one, "signature"),
@@ -217,6 +246,7 @@ std::string encode_reply(const chat::reply& reply) {
   put_thinking(out, reply.thinking);
   put_logprobs(out, reply.logprobs);
   put_damage(out, reply.damage);
+  put_choices(out, reply.choices);
   out.end_object();
   return out.take();
 }

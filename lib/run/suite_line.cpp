@@ -33,8 +33,8 @@ result<std::vector<chat::message>> read_prompt(const json::value& line) {
   return std::vector<chat::message>{std::move(turn)};
 }
 
-constexpr std::array<std::string_view, 9> known_members = {
-    "id", "messages", "prompt", "tools", "target", "scorer", "category", "params", "metadata"};
+constexpr std::array<std::string_view, 10> known_members = {
+    "id", "messages", "prompt", "choices", "tools", "target", "scorer", "category", "params", "metadata"};
 
 /// A misspelt member would change a score without a word.
 result<void> only_known_members(const json::value& line) {
@@ -46,6 +46,27 @@ result<void> only_known_members(const json::value& line) {
     }
   }
   return {};
+}
+
+/// Of a line that is scored by likelihood.
+result<std::vector<std::string>> read_choices(const json::value& line) {
+  for (const auto* other : {"messages", "tools", "params"}) {
+    if (given(line, other) != nullptr)
+      return bad_line("\"choices\" follow a \"prompt\", and nothing is generated: \"" + std::string(other) +
+                      "\" has no place beside them");
+  }
+  const auto* list = given(line, "choices")->if_array();
+  std::vector<std::string> choices;
+  for (const auto& one : list != nullptr ? *list : json::array()) {
+    const auto* text = one.if_string();
+    if (text == nullptr || text->find_first_not_of(" \t\r\n") == std::string::npos)
+      return bad_line("\"choices\" has an element that is no string with more than blanks in it");
+    if (std::ranges::find(choices, *text) != choices.end())
+      return bad_line("\"choices\" has " + quoted(*text) + " twice");
+    choices.push_back(*text);
+  }
+  if (choices.size() < 2) return bad_line("\"choices\" is not a list of two strings or more");
+  return choices;
 }
 
 }  // namespace
@@ -68,6 +89,11 @@ result<item> plain_item(const json::value& line) {
   auto messages = read_prompt(line);
   if (!messages) return std::move(messages).error();
   out.request.messages = *std::move(messages);
+  if (given(line, "choices") != nullptr) {
+    auto choices = read_choices(line);
+    if (!choices) return std::move(choices).error();
+    out.request.choices = *std::move(choices);
+  }
   if (const auto* list = given(line, "tools")) {
     auto tools = read_tools(*list, "tools");
     if (!tools) return std::move(tools).error();
@@ -79,9 +105,12 @@ result<item> plain_item(const json::value& line) {
   const auto* target = given(line, "target");
   if (target == nullptr) return bad_line("lacks \"target\", the answer that is expected");
   out.target = *target;
-  auto scorer = string_or(line, "scorer", "exact");
+  const bool chooses = !out.request.choices.empty();
+  auto scorer = string_or(line, "scorer", chooses ? "choice" : "exact");
   if (!scorer) return std::move(scorer).error();
   out.scorer = *std::move(scorer);
+  if (chooses && out.scorer != "choice")
+    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(out.scorer));
   auto category = string_or(line, "category", "");
   if (!category) return std::move(category).error();
   out.category = *std::move(category);

@@ -144,6 +144,7 @@ std::optional<double> over_all(const summary& of, bool upper) {
   double total = 0;
   std::uint64_t items = 0;
   for (const auto& metric : of.metrics) {
+    if (metric.further) continue;
     total += metric.total + (upper ? static_cast<double>(metric.items - metric.scored) : 0.0);
     items += metric.items;
   }

@@ -7,6 +7,11 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (part) sum = sum.value_or(0) + *part;
 }
 
+void add(metric_summary& metric, double value) {
+  metric.scored += 1;
+  metric.total += value;
+}
+
 /// Beyond this no model has a context; sums of counts up to it cannot overflow.
 constexpr std::uint64_t most_tokens = 1'000'000'000;
 
@@ -22,22 +27,26 @@ bool believable(const chat::usage& usage) {
 }  // namespace
 
 void tally::item(const std::string& category, const score::scorer& scorer) {
-  metric_for(category, scorer).items += 1;
+  metric_for(category, scorer.metric()).items += 1;
+  for (const auto name : scorer.further_metrics()) {
+    auto& metric = metric_for(category, name);
+    metric.items += 1;
+    metric.further = true;
+  }
 }
 
 void tally::answer(const std::string& category, const score::scorer& scorer, const chat::reply& reply,
                    const score::verdict& verdict) {
   into_.answered += 1;
-  auto& metric = metric_for(category, scorer);
   if (verdict.scored) {
-    metric.scored += 1;
-    metric.total += verdict.value;
+    add(metric_for(category, scorer.metric()), verdict.value);
+    for (const auto& one : verdict.further) add(metric_for(category, one.metric), one.value);
   } else {
     into_.unscored += 1;
   }
   if (reply.finish == chat::finish_reason::length) into_.cut_by_length += 1;
   if (reply.finish == chat::finish_reason::other) into_.unknown_finish += 1;
-  if (reply.text.empty() && reply.calls.empty()) into_.empty_answers += 1;
+  if (reply.text.empty() && reply.calls.empty() && reply.choices.empty()) into_.empty_answers += 1;
   for (const auto& field : reply.dropped) into_.dropped[field] += 1;
 }
 
@@ -61,11 +70,11 @@ bool tally::tokens(const chat::reply& reply, const std::optional<std::uint64_t>&
   return believed;
 }
 
-metric_summary& tally::metric_for(const std::string& category, const score::scorer& scorer) {
+metric_summary& tally::metric_for(const std::string& category, std::string_view name) {
   for (auto& held : into_.metrics) {
-    if (held.category == category && held.metric == scorer.metric()) return held;
+    if (held.category == category && held.metric == name) return held;
   }
-  into_.metrics.push_back({category, std::string(scorer.metric())});
+  into_.metrics.push_back({category, std::string(name)});
   return into_.metrics.back();
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <evalcore/chat/reply.hpp>
 #include <evalcore/run/summary.hpp>
@@ -22,7 +23,7 @@ class tally {
   bool tokens(const chat::reply& reply, const std::optional<std::uint64_t>& predicted_cached);
 
  private:
-  metric_summary& metric_for(const std::string& category, const score::scorer& scorer);
+  metric_summary& metric_for(const std::string& category, std::string_view name);
 
   summary& into_;
   double ttft_total_ = 0;

@@ -99,7 +99,8 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
     of.counts.item(what->one.category, *what->scorer);
     const auto pending = out.pending.size();
     if (auto looked = look_for(of, index, *what, out); !looked) return std::move(looked).error();
-    if (out.pending.size() > pending && !what->request.params.temperature) sampled += 1;
+    const bool samples = what->request.choices.empty() && !what->request.params.temperature;
+    if (out.pending.size() > pending && samples) sampled += 1;
     if (!of.asks_twice(index)) continue;
     of.told.noise_floor->items += 1;
     if (auto looked = look_for_second(of, index, out); !looked) return std::move(looked).error();

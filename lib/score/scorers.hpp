@@ -9,5 +9,6 @@ namespace evalcore::score {
 [[nodiscard]] std::shared_ptr<const scorer> make_exact();
 [[nodiscard]] std::shared_ptr<const scorer> make_numeric();
 [[nodiscard]] std::shared_ptr<const scorer> make_bfcl();
+[[nodiscard]] std::shared_ptr<const scorer> make_choice();
 
 }  // namespace evalcore::score

@@ -225,6 +225,11 @@ std::string identity_text(const chat::request& request) {
       more.begin_array().string(block.text).string(block.signature).string(block.redacted).end_array();
     }
   }
+  if (!request.choices.empty()) {
+    more.string("choices").begin_array();
+    for (const auto& one : request.choices) more.string(one);
+    more.end_array();
+  }
   more.end_array();
   if (more.text() != "[]") text += more.text();
   return text;

@@ -57,6 +57,36 @@ struct bench {
   std::unique_ptr<backend::backend> held;
 };
 
+/// The likelihoods of these continuations, all asked in one turn of the loop; in their order.
+std::vector<result<chat::loglikelihood>> score_all(bench& b, const std::string& context,
+                                                   const std::vector<std::string>& continuations) {
+  struct answers {
+    std::mutex guarded;
+    std::condition_variable changed;
+    std::vector<std::optional<result<chat::loglikelihood>>> all;
+    std::size_t missing;
+  };
+  const auto came = std::make_shared<answers>();
+  came->missing = continuations.size();
+  came->all.resize(continuations.size());
+  b.loop.run_and_wait([&] {
+    for (std::size_t at = 0; at < continuations.size(); ++at) {
+      b.held->loglikelihood({.model = {}, .context = context, .continuation = continuations[at], .hints = {}},
+                            [came, at](result<chat::loglikelihood> one) {
+                              const std::lock_guard lock(came->guarded);
+                              came->all[at] = std::move(one);
+                              --came->missing;
+                              came->changed.notify_all();
+                            });
+    }
+  });
+  std::unique_lock lock(came->guarded);
+  REQUIRE(came->changed.wait_for(lock, std::chrono::seconds(60), [&] { return came->missing == 0; }));
+  std::vector<result<chat::loglikelihood>> all;
+  for (auto& one : came->all) all.push_back(*std::move(one));
+  return all;
+}
+
 chat::request with_bound(std::uint32_t tokens) {
   auto request = test::user_says("hi");
   request.params.max_tokens = tokens;
@@ -233,33 +263,101 @@ TEST_CASE("what requests share is computed once where the hints say that it is k
 
 TEST_CASE("continuations of one context are scored as branches of it, computed once") {
   bench b;
-  struct seen {
-    std::mutex guarded;
-    std::condition_variable changed;
-    std::vector<result<chat::loglikelihood>> all;
-  };
-  const auto answers = std::make_shared<seen>();
-  b.loop.run_and_wait([&] {
-    for (const char* choice : {" a", " bc", " a"}) {
-      b.held->loglikelihood({.model = {},
-                             .context = std::string("which one?"),
-                             .continuation = std::string(choice),
-                             .hints = {}},
-                            [answers](result<chat::loglikelihood> one) {
-                              const std::lock_guard lock(answers->guarded);
-                              answers->all.push_back(std::move(one));
-                              answers->changed.notify_all();
-                            });
-    }
-  });
-  std::unique_lock lock(answers->guarded);
-  REQUIRE(
-      answers->changed.wait_for(lock, std::chrono::seconds(60), [&] { return answers->all.size() == 3; }));
-  for (const auto& one : answers->all) REQUIRE(one);
-  CHECK(answers->all[0]->tokens == 2);
-  CHECK(answers->all[1]->tokens == 3);
-  CHECK(answers->all[0]->sum_logprob == answers->all[2]->sum_logprob);
+  const auto scores = score_all(b, "which one?", {" a", " bc", " a"});
+  for (const auto& one : scores) REQUIRE(one);
+  CHECK(scores[0]->tokens == 2);
+  CHECK(scores[1]->tokens == 3);
+  CHECK(scores[0]->sum_logprob == scores[2]->sum_logprob);
   CHECK(b.counted->opened == 1);
+}
+
+TEST_CASE("a continuation that is too long leaves the others of its context alone") {
+  auto how = spelling(3);
+  how.about.context_tokens = 12;
+  bench b(how);
+  const auto scores = score_all(b, "0123456789", {"a", "ab", "abc"});
+  // A beginning, ten letters, and all but the last letter of each.
+  CHECK(scores[0]);
+  CHECK(scores[1]);
+  REQUIRE_FALSE(scores[2]);
+  CHECK(scores[2].error().code == errc::context_overflow);
+  CHECK(scores[2].error().message ==
+        "context and continuation have 13 tokens without the last, but the model holds 12: open it with a "
+        "larger context");
+  CHECK(b.counted->opened == 1);
+}
+
+namespace {
+
+chat::request choosing(const std::string& prompt, std::vector<std::string> choices) {
+  auto request = test::user_says(prompt);
+  request.choices = std::move(choices);
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("a request with choices is answered with the likelihood of each, in order") {
+  bench b;
+  const auto alone = score_all(b, "which one? ", {"a", "abc", "b"});
+  const auto one = test::start(b.loop, *b.held, choosing("which one? ", {"a", "abc", "b"}));
+  const auto reply = one.sink->wait();
+  REQUIRE(reply);
+  REQUIRE(reply->choices.size() == 3);
+  for (std::size_t at = 0; at < 3; ++at) {
+    CHECK(reply->choices[at].sum_logprob == alone[at]->sum_logprob);
+    CHECK(reply->choices[at].tokens == alone[at]->tokens);
+  }
+  // The engine's own answer is "abc"; the blank before it is a token of each choice.
+  CHECK(reply->choices[1].sum_logprob > reply->choices[2].sum_logprob);
+  CHECK(reply->text.empty());
+  CHECK(reply->finish == chat::finish_reason::stop);
+  // A beginning, and the text without the blank at its end.
+  CHECK(reply->usage.prompt_tokens == 11);
+  CHECK(reply->usage.completion_tokens == 0);
+  CHECK(one.sink->ends == 1);
+}
+
+TEST_CASE("the tokens of a prompt with choices are those of its text, without a template") {
+  bench b;
+  const auto request = choosing("which one? ", {"a", "b"});
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
+  REQUIRE(tokens);
+  CHECK(tokens->size() == 11);
+}
+
+TEST_CASE("a choice that cannot be scored fails its request, and the others of it are not told") {
+  auto how = spelling(3);
+  how.about.context_tokens = 12;
+  bench b(how);
+  const auto one = test::start(b.loop, *b.held, choosing("0123456789", {"a", "abc"}));
+  const auto outcome = one.sink->wait();
+  REQUIRE_FALSE(outcome);
+  CHECK(outcome.error().code == errc::context_overflow);
+  CHECK(one.sink->ends == 1);
+  auto two_turns = choosing("0", {"a", "b"});
+  two_turns.messages.push_back(two_turns.messages.front());
+  CHECK(test::start(b.loop, *b.held, two_turns).sink->wait().error().code == errc::invalid_argument);
+}
+
+TEST_CASE("a request with choices that is cancelled, or whose backend goes, ends once") {
+  auto b = std::make_unique<bench>();
+  const auto one = test::start(b->loop, *b->held, choosing("which one?", {"a", "b"}));
+  b->loop.run_and_wait([&] { b->held->cancel(one.ticket); });
+  const auto outcome = one.sink->wait();
+  // It may have been answered before.
+  CHECK((outcome.has_value() || outcome.error().code == errc::cancelled));
+  std::vector<test::started> all;
+  for (int i = 0; i < 20; ++i)
+    all.push_back(test::start(b->loop, *b->held, choosing("which one?", {"a", "b"})));
+  b->held.reset();
+  for (const auto& each : all) {
+    const auto end = each.sink->wait();
+    CHECK((end.has_value() || end.error().code == errc::closed || end.error().code == errc::cancelled));
+    CHECK(each.sink->ends == 1);
+  }
+  CHECK(one.sink->ends == 1);
 }
 
 TEST_CASE("a continuation without a token before it, or of nothing, has no likelihood") {

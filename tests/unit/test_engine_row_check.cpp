@@ -42,10 +42,16 @@ TEST_CASE("a row that fills its context is good, and one more token is an overfl
   CHECK(code_of(row) == errc{});
   row.max_tokens = 51;
   CHECK(code_of(row) == errc::context_overflow);
-  row = good_row();
-  row.continuations = {{1}, std::vector<token>(51, 2)};
+}
+
+TEST_CASE("the last token of a continuation takes no room, as it is not computed") {
+  auto row = good_row();
+  row.continuations = {{1}, std::vector<token>(52, 2)};
   CHECK(code_of(row) == errc::context_overflow);
-  row.continuations = {std::vector<token>(50, 2)};
+  row.continuations = {std::vector<token>(51, 2)};
+  CHECK(code_of(row) == errc{});
+  row.prompt.assign(200, 5);
+  row.continuations = {{1}, {2}};
   CHECK(code_of(row) == errc{});
 }
 

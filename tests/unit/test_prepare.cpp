@@ -76,6 +76,24 @@ TEST_CASE("cache hints are no part of a request's identity, everything else is")
   CHECK(run::canonical_text(*plain) != run::canonical_text(other));
 }
 
+TEST_CASE("choices are a part of a request's identity, and how text would be generated is none") {
+  run::item one;
+  one.request.messages.push_back({.who = chat::role::user, .text = "2 + 2 ="});
+  one.request.choices = {" 4", " 5"};
+  const auto plain = run::prepare(one, {});
+  REQUIRE(plain);
+  run::request_options how;
+  how.defaults.temperature = 0.7;
+  how.defaults.max_tokens = 9;
+  how.tools = run::tools_mode::text;
+  CHECK(run::canonical_text(*run::prepare(one, how)) == run::canonical_text(*plain));
+  for (const auto& others : {std::vector<std::string>{" 5", " 4"}, {" 4", " 5", " 6"}, {" 4 5"}, {}}) {
+    auto other = *plain;
+    other.choices = others;
+    CHECK(run::canonical_text(other) != run::canonical_text(*plain));
+  }
+}
+
 TEST_CASE("what shows only in use is found before a backend is started, with its line") {
   const std::string good = R"({"id":"1","prompt":"x","target":"y"})"
                            "\n";

@@ -129,6 +129,9 @@ TEST_CASE("what may stand in: greedy or seeded, by a backend that took the field
   CHECK(run::may_stand_in(at_temperature(0.7, 1), without({"top_k"}), false));
   CHECK_FALSE(run::may_stand_in(at_temperature(0.7, 1), without({"seed"}), false));
   CHECK(run::may_stand_in(at_temperature(0.7), without({}), true));
+  auto choosing = at_temperature({});
+  choosing.choices = {"a", "b"};
+  CHECK(run::may_stand_in(choosing, without({}), false));
   auto refused = without({});
   refused.refusal = "I cannot help with that.";
   CHECK_FALSE(run::may_stand_in(at_temperature(0), refused, true));

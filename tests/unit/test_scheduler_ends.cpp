@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <functional>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -382,6 +383,21 @@ TEST_CASE("a continuation that the engine did not score is a failure and no scor
   });
   CHECK(asked.refusal() == "backend_error");
   CHECK(asked.end->error().message == "broken did not score all continuations");
+}
+
+TEST_CASE("a continuation without a number is a failure and no score") {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  for (const double sum : {std::numeric_limits<double>::quiet_NaN(), -infinite, infinite}) {
+    auto what = asking("a");
+    what.continuations = {{1}, {2}};
+    auto asked = on_broken_engine(what, [sum](engine::step_output& out) {
+      out.scores.push_back({.row = 1, .continuation = 0, .sum_logprob = sum});
+      out.scores.push_back({.row = 1, .continuation = 1, .sum_logprob = -1, .last = true});
+    });
+    CHECK(asked.refusal() == "backend_error");
+    CHECK(asked.end->error().message ==
+          "broken computed no number for a continuation: the model's file may be damaged");
+  }
 }
 
 TEST_CASE("without max_tokens an engine must tell how much its context holds") {

@@ -27,6 +27,8 @@ TEST_CASE("a stored reply keeps every field") {
   reply.logprobs = {token, {}};
   reply.dropped = {"seed"};
   reply.damage = {.duplicate_key = true, .lone_surrogate = true};
+  reply.choices = {{.sum_logprob = -12.345678901234567, .is_greedy = true, .tokens = 7},
+                   {.sum_logprob = -1e-300, .is_greedy = {}, .tokens = 1}};
 
   const auto read = run::decode_reply(run::encode_reply(reply));
   REQUIRE(read);
@@ -37,6 +39,12 @@ TEST_CASE("a stored reply keeps every field") {
   CHECK(read->thinking[0].signature == "c2ln");
   CHECK(read->thinking[0].id == "rs_1");
   CHECK(read->thinking[1].redacted == "ZGF0YQ==");
+  REQUIRE(read->choices.size() == 2);
+  CHECK(read->choices[0].sum_logprob == -12.345678901234567);
+  CHECK(read->choices[0].is_greedy == true);
+  CHECK(read->choices[0].tokens == 7);
+  CHECK(read->choices[1].sum_logprob == -1e-300);
+  CHECK_FALSE(read->choices[1].is_greedy);
   REQUIRE(read->calls.size() == 1);
   CHECK(read->calls[0].arguments == "{\"x\": 1.0}");
   CHECK(read->finish == chat::finish_reason::content_filter);

@@ -48,6 +48,31 @@ TEST_CASE("tools come in OpenAI's form or bare, their schema's order kept") {
   CHECK(one.request.tools[1].parameters == R"({"type":"object","properties":{}})");
 }
 
+TEST_CASE("choices follow a prompt, and the scorer is theirs") {
+  const auto one = item_of(R"({"id":"c","prompt":"2 + 2 =","choices":[" 4"," 5"],"target":0})");
+  CHECK(one.request.choices == std::vector<std::string>{" 4", " 5"});
+  REQUIRE(one.request.messages.size() == 1);
+  CHECK(one.request.messages[0].text == "2 + 2 =");
+  CHECK(one.scorer == "choice");
+}
+
+TEST_CASE("what has no meaning beside choices is refused") {
+  const auto with = [](const std::string& members) {
+    return complaint(R"({"id":"c","target":0,)" + members + "}");
+  };
+  CHECK(with(R"("messages":[{"role":"user","content":"?"}],"choices":["a","b"])") ==
+        R"("choices" follow a "prompt", and nothing is generated: "messages" has no place beside them)");
+  CHECK(with(R"("prompt":"?","choices":["a","b"],"params":{"temperature":0})") ==
+        R"("choices" follow a "prompt", and nothing is generated: "params" has no place beside them)");
+  CHECK(with(R"("prompt":"?","choices":["a"])") == R"("choices" is not a list of two strings or more)");
+  CHECK(with(R"("prompt":"?","choices":"ab")") == R"("choices" is not a list of two strings or more)");
+  CHECK(with(R"("prompt":"?","choices":["a"," "])") ==
+        R"("choices" has an element that is no string with more than blanks in it)");
+  CHECK(with(R"("prompt":"?","choices":["a","b","a"])") == R"("choices" has "a" twice)");
+  CHECK(with(R"("prompt":"?","choices":["a","b"],"scorer":"exact")") ==
+        R"("choices" are for the scorer "choice", not for "exact")");
+}
+
 TEST_CASE("params, scorer and category are taken over; what is absent stays absent") {
   const auto one =
       item_of(R"({"id":"p","prompt":"?","target":1,"scorer":"numeric","category":"sums",)"

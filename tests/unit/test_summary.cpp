@@ -37,6 +37,17 @@ TEST_CASE("a missing item never flatters a score") {
   CHECK_FALSE(run::summary().score());
 }
 
+TEST_CASE("a further metric is told with its bounds and is no part of the score") {
+  auto of = ten_items();
+  of.metrics.push_back({"easy", "acc_norm", 6, 5, 0.5, true});
+  CHECK(*of.score() == doctest::Approx(0.55));
+  CHECK(*of.score_upper_bound() == doctest::Approx(0.85));
+  const auto metrics = *as_json(of).find("metrics")->if_array();
+  REQUIRE(metrics.size() == 3);
+  CHECK(json::to_text(*metrics[2].find("metric")) == "\"acc_norm\"");
+  CHECK(run::rows_of(of, {}).size() == 3);
+}
+
 TEST_CASE("what is known of the backend is named") {
   auto of = ten_items();
   of.probe.findings = {{"stop", backend::ability::yes, "why"}, {"seed", backend::ability::unknown, "why"}};

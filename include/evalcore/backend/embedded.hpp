@@ -29,8 +29,9 @@ struct embedded_options {
 /// share a batch, and decides whether prefixes are kept; info::notes tell it.
 ///
 /// Its hints: `shared_tokens` says where prefixes are kept, `prompt_cache_key` and `cache_salt` who shares
-/// them, and `use_cache` off leaves the cache alone. Text that only looks like reasoning in `<think>` is
-/// split off as on a server. Tokens in `logprobs` are spelled token_id:N.
+/// them, and `use_cache` off leaves the cache alone. Its likelihoods, and those of a request's `choices`, are
+/// computed as branches of their context; one that does not fit is a context_overflow. Text that only looks
+/// like reasoning in `<think>` is split off as on a server. Tokens in `logprobs` are spelled token_id:N.
 ///
 /// Errors: those of engine::open_llama() and engine::check(options); cancelled (`stop`, once the model is
 /// loaded). Threads: call from any but the loop, it blocks while the model is loaded; destroy on any, before

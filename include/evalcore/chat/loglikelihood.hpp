@@ -1,11 +1,10 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/completion.hpp>
+#include <evalcore/chat/reply.hpp>
 #include <evalcore/chat/request.hpp>
 
 namespace evalcore::chat {
@@ -17,14 +16,6 @@ struct loglikelihood_request {
   prompt context;
   prompt continuation;
   cache_hints hints;
-};
-
-/// What lm-eval calls a loglikelihood result.
-struct loglikelihood {
-  double sum_logprob = 0;  ///< Natural logarithm, over the tokens of the continuation.
-  /// Whether each of them is the likeliest in its place; absent: the backend does not tell the likeliest.
-  std::optional<bool> is_greedy;
-  std::uint64_t tokens = 0;  ///< Of the continuation, as the model's tokenizer cuts it.
 };
 
 /// The completion that answers it: echo, logprobs and one token, which some servers insist on generating.

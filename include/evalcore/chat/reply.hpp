@@ -54,6 +54,14 @@ struct json_damage {
   friend bool operator==(const json_damage&, const json_damage&) = default;
 };
 
+/// What lm-eval calls a loglikelihood result.
+struct loglikelihood {
+  double sum_logprob = 0;  ///< Natural logarithm, over the tokens of the continuation.
+  /// Whether each of them is the likeliest in its place; absent: the backend does not tell the likeliest.
+  std::optional<bool> is_greedy;
+  std::uint64_t tokens = 0;  ///< Of the continuation, as the model's tokenizer cuts it.
+};
+
 /// A whole answer. Ending by length is an answer, not an error.
 struct reply {
   std::string text;
@@ -73,6 +81,7 @@ struct reply {
   json_damage damage;
   json::object
       metadata;  ///< How an engine in this process ran it; empty elsewhere. Not kept in a run's store.
+  std::vector<loglikelihood> choices = {};  ///< Of the request's choices, in their order.
 };
 
 }  // namespace evalcore::chat

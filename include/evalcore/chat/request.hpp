@@ -122,6 +122,9 @@ struct request {
   parameters params;
   thinking_control thinking;
   cache_hints hints;
+  /// Not empty: nothing is generated. The text of the only turn stands as it is, without a template, and each
+  /// of these is scored as what follows it.
+  std::vector<std::string> choices = {};
 };
 
 [[nodiscard]] std::string_view name(role who) noexcept;

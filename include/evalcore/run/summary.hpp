@@ -21,7 +21,8 @@ struct metric_summary {
   std::string metric;    ///< "accuracy", "exact_match", …
   std::uint64_t items = 0;
   std::uint64_t scored = 0;
-  double total = 0;  ///< Sum of the values of the scored items.
+  double total = 0;      ///< Sum of the values of the scored items.
+  bool further = false;  ///< Told beside the score and no part of it (score::scorer::further_metrics).
 
   /// Missing items (errored, unscored, not run) counted wrong: what is reported as the score.
   [[nodiscard]] double score() const noexcept;
@@ -98,7 +99,7 @@ struct summary {
   std::map<std::string, std::uint64_t> dropped;
   std::uint64_t unbelievable_usage = 0;  ///< Replies whose token counts cannot be; left out of the sums.
 
-  /// All items over all metrics, missing ones wrong; nothing when there is no item.
+  /// All items over all metrics but further ones, missing items wrong; nothing when there is no item.
   [[nodiscard]] std::optional<double> score() const noexcept;
   [[nodiscard]] std::optional<double> score_upper_bound() const noexcept;
 };

@@ -17,16 +17,24 @@ namespace evalcore::score {
 struct task {
   const json::value* target = nullptr;  ///< The suite's `target`, never null.
   const std::vector<chat::tool>* tools = nullptr;
-  std::string_view category;  ///< "live_multiple", or empty.
+  std::string_view category;                          ///< "live_multiple", or empty.
+  const std::vector<std::string>* choices = nullptr;  ///< Of the item; null is none.
+};
+
+/// A value beside a verdict's own.
+struct further_value {
+  std::string_view metric;  ///< One of scorer::further_metrics().
+  double value = 0;         ///< 0 … 1.
 };
 
 /// The outcome of scoring one reply. `unscored` means that the checker failed, not the model: what the
 /// model did itself (no parsable answer, cut by length, a refusal) is scored, and wrong.
 struct verdict {
   bool scored = false;
-  double value = 0;       ///< 0 … 1; only when scored.
-  std::string extracted;  ///< What was compared, for a person.
-  std::string reason;     ///< Why it is wrong, or why it is unscored; empty when right.
+  double value = 0;                         ///< 0 … 1; only when scored.
+  std::string extracted;                    ///< What was compared, for a person.
+  std::string reason;                       ///< Why it is wrong, or why it is unscored; empty when right.
+  std::vector<further_value> further = {};  ///< Each of scorer::further_metrics(); only when scored.
 };
 
 /// A pure function of (task, reply); may be called from several threads at once.
@@ -36,6 +44,8 @@ class scorer {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// The name under which the mean of the values is reported, e.g. "accuracy".
   [[nodiscard]] virtual std::string_view metric() const noexcept = 0;
+  /// What else is reported of the same replies, beside the score and no part of it.
+  [[nodiscard]] virtual std::vector<std::string_view> further_metrics() const { return {}; }
   /// Checks an item's target before anything is sent. Errors: bad_suite, saying what the target lacks.
   [[nodiscard]] virtual result<void> check(const task& what) const = 0;
   [[nodiscard]] virtual verdict score(const task& what, const chat::reply& answer) const = 0;
@@ -50,6 +60,10 @@ class scorer {
 ///   bfcl     target: BFCL's ground truth with one expected call; the tools must be in the suite's own form.
 ///            The reply's native calls are checked, or those decoded from its text where it has none, with
 ///            the verdicts of BFCL's own checker for Python. Metric accuracy.
+///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be it,
+///   of
+///            equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
+///            characters.
 [[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
 
