@@ -135,6 +135,7 @@ result<void> table_engine::start() {
   traits_.scoring = can(EVC_CAN_SCORE);
   traits_.media = can(EVC_CAN_MEDIA);
   traits_.recurrent = can(EVC_IS_RECURRENT);
+  traits_.exact = can(EVC_IS_EXACT);
   if (traits_.snapshots && (table_.take_snapshot == nullptr || table_.free_snapshot == nullptr)) {
     return fail(errc::invalid_argument, stage::start,
                 "the engine " + traits_.name +
@@ -277,7 +278,13 @@ result<evc_step_engine_table> read_table(const evc_step_engine_table* given) {
 
 result<std::unique_ptr<engine::step_engine>> start_table_engine(const evc_step_engine_table& table,
                                                                 void* context) {
-  auto made = std::make_unique<table_engine>(table, context);
+  std::unique_ptr<table_engine> made;
+  try {
+    made = std::make_unique<table_engine>(table, context);
+  } catch (...) {
+    if (table.destroy != nullptr) table.destroy(context);
+    throw;
+  }
   if (auto started = made->start(); !started) return std::move(started).error();
   return std::unique_ptr<engine::step_engine>(std::move(made));
 }

@@ -273,18 +273,6 @@ info describe(const engine::traits& model, const engine::options& schedule) {
   return about;
 }
 
-std::string note_of(const engine::parity_verdict& verdict, std::uint32_t wanted) {
-  std::string note;
-  if (verdict.width < wanted) {
-    note = verdict.width <= 1 ? "rows are computed one by one"
-                              : "at most " + std::to_string(verdict.width) + " rows share a batch";
-  }
-  if (!verdict.restores) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
-  if (note.empty()) return note;
-  return note + ", so that an answer does not depend on the others: " +
-         (verdict.why.empty() ? "wider batches are not tested" : verdict.why);
-}
-
 }  // namespace
 
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
@@ -309,7 +297,10 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     made.engine = *std::move(opened);
     if (stop.stop_requested())
       return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
-    if (model.mode != engine::evaluation::parity || !how.check_parity) return made;
+    if (model.mode != engine::evaluation::parity || !how.check_parity) {
+      made.safe_width = model.max_rows;
+      return made;
+    }
     auto found = engine::check_parity(*made.engine);
     if (!found) return std::move(found).error();
     verdict = *found;
@@ -324,7 +315,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
   if (!runs) return std::move(runs).error();
   auto about = describe((*runs)->about(), (*runs)->how());
   if (verdict) {
-    if (auto note = note_of(*verdict, how.schedule.max_batch_size); !note.empty())
+    if (auto note = note_of(*verdict, (*runs)->about(), how.schedule.max_batch_size); !note.empty())
       about.notes.push_back(std::move(note));
     if (!verdict->restores) about.cache = wire::cache_ways{.keeps = false};
   }
