@@ -12,7 +12,14 @@ evalcore_test(scheduler
   LAYERS base chat engine)
 
 evalcore_test(engine_runtime
-  SOURCES unit/test_engine_runtime.cpp
+  SOURCES unit/test_engine_runtime.cpp unit/test_runtime_contract.cpp
+  LAYERS base chat engine
+  LINK Threads::Threads
+  LABEL threads)
+
+# Replaces operator new.
+evalcore_test(engine_no_memory
+  SOURCES unit/test_engine_no_memory.cpp
   LAYERS base chat engine
   LINK Threads::Threads
   LABEL threads)

@@ -310,6 +310,8 @@ result<std::unique_ptr<runtime>> runtime::start(loader load, const options& how,
   if (auto fine = check(how); !fine) return std::move(fine).error();
   if (auto fine = check(prefixes); !fine) return std::move(fine).error();
   auto made = std::make_shared<core>(how, prefixes);
+  // Before the thread: afterwards nothing may fail.
+  std::unique_ptr<runtime> running(new runtime(made));
   std::promise<result<void>> loaded;
   auto outcome = loaded.get_future();
   {
@@ -323,13 +325,14 @@ result<std::unique_ptr<runtime>> runtime::start(loader load, const options& how,
     made->thread.join();
     return std::move(fine).error();
   }
-  return std::unique_ptr<runtime>(new runtime(std::move(made)));
+  return running;
 }
 
 runtime::~runtime() {
+  if (!core_->thread.joinable()) return;  // It was never started.
   while (!close(longest)) {
   }
-  if (core_->thread.joinable()) core_->thread.join();
+  core_->thread.join();
 }
 
 const traits& runtime::about() const noexcept { return core_->about; }

@@ -31,6 +31,7 @@ class toy_step_engine final : public step_engine {
     about_.snapshots = true;
   }
 
+  void say_exact() { about_.exact = true; }
   [[nodiscard]] std::size_t open_rows() const { return rows_.size(); }
 
   [[nodiscard]] const traits& about() const override { return about_; }
