@@ -46,10 +46,12 @@ add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library
 add_test(NAME layers COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME layers.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" --self-test)
 
-# ── The tests of public bug reports ──
-add_test(NAME public_reports
-  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" "${PROJECT_SOURCE_DIR}")
-add_test(NAME public_reports.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" --self-test)
+# ── Tests that tables name: of public bug reports, and of what the engine's scheduler and cache must do ──
+foreach(table public_reports engine_behaviours)
+  add_test(NAME ${table}
+    COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" "${PROJECT_SOURCE_DIR}" ${table})
+endforeach()
+add_test(NAME test_tables.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" --self-test)
 
 # ── The sum that scripts/test prints, and the report of the demo ──
 add_test(NAME scripts.count_results

@@ -7,7 +7,7 @@ evalcore_test(engine
 # Decisions about requests on an engine, on a simulated one and its virtual clock.
 evalcore_test(scheduler
   SOURCES unit/test_engine_request.cpp unit/test_stop_strings.cpp unit/test_simulated_engine.cpp
-    unit/test_scheduler.cpp unit/test_scheduler_ends.cpp unit/test_shared_prefix.cpp unit/test_prefix_trouble.cpp unit/test_broken_engine.cpp
+    unit/test_scheduler.cpp unit/test_scheduler_ends.cpp unit/test_shared_prefix.cpp unit/test_prefix_trouble.cpp unit/test_scheduler_cache.cpp unit/test_broken_engine.cpp
     unit/test_scheduler_model.cpp
   LAYERS base chat engine)
 
@@ -32,6 +32,7 @@ evalcore_test(prefix_cache
 evalcore_test(phase_events
   SOURCES unit/test_phase_events.cpp
     unit/test_phase_events_recorded.cpp
+    unit/test_phase_simulated.cpp
     unit/test_phase_watch.cpp
   LAYERS base chat engine
   LINK Threads::Threads)

@@ -79,6 +79,22 @@ TEST_CASE("the queue's bound counts what waits and not what runs") {
   CHECK(one.machine.stats().failed == 0);
 }
 
+TEST_CASE("a full queue refuses the newcomer and harms nobody who waits or runs") {
+  rig one({.max_batch_size = 1, .max_queue_size = 2});
+  std::vector<reader> asked;
+  asked.push_back(one.submit(asking("a", 9)));
+  one.steps(2);
+  asked.push_back(one.submit(asking("b", 9)));
+  asked.push_back(one.submit(asking("c", 9)));
+  for (int i = 0; i < 5; ++i) CHECK(refusal_of(one.try_submit(asking("d", 9))) == "queue_full");
+  CHECK(one.machine.stats().rejected == 5);
+  one.run();
+  CHECK(asked[0].read().text == alone("a", 9));
+  CHECK(asked[1].read().text == alone("b", 9));
+  CHECK(asked[2].read().text == alone("c", 9));
+  CHECK(one.machine.stats().submitted == 3);
+}
+
 TEST_CASE("a control runs after what was submitted before it and before what comes after") {
   rig one;
   auto before = one.submit(asking("a", 5));

@@ -78,6 +78,8 @@ class simulated_engine final : public step_engine {
   [[nodiscard]] std::size_t open_rows() const noexcept { return rows_.size(); }
   /// Snapshots that somebody still keeps.
   [[nodiscard]] std::int64_t live_snapshots() const noexcept { return *live_snapshots_; }
+  /// Tokens of all those.
+  [[nodiscard]] std::uint64_t live_snapshot_tokens() const noexcept { return *snapshot_tokens_; }
   void set_memory(const memory_report& now) { how_.memory = now; }
 
   /// The next call of that name fails with this.
