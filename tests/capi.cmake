@@ -17,7 +17,7 @@ add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
 target_include_directories(evalcore_toy_engine PUBLIC "${PROJECT_SOURCE_DIR}/include" capi)
 target_compile_options(evalcore_toy_engine PRIVATE ${strict_c})
 evalcore_test(table_engine
-  SOURCES capi/test_table_engine.cpp capi/test_table_contract.cpp capi/test_engine_threads.cpp
+  SOURCES capi/test_table_engine.cpp capi/test_table_contract.cpp capi/test_engine_threads.cpp unit/failing_new.cpp
   LAYERS base chat wire engine
   LINK evalcore_capi evalcore_toy_engine
   LABEL threads)

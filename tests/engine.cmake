@@ -19,7 +19,7 @@ evalcore_test(engine_runtime
 
 # Replaces operator new.
 evalcore_test(engine_no_memory
-  SOURCES unit/test_engine_no_memory.cpp
+  SOURCES unit/test_engine_no_memory.cpp unit/failing_new.cpp
   LAYERS base chat engine
   LINK Threads::Threads
   LABEL threads)

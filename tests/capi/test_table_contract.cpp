@@ -1,5 +1,4 @@
 // What evalcore promises to the owner of a table.
-#define EVALCORE_FAILING_NEW
 #include <doctest/doctest.h>
 
 #include <atomic>

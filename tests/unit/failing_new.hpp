@@ -1,13 +1,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstdlib>
-#include <new>
 
 namespace evalcore::test {
 
-/// Lets allocations fail, for a program of tests of its own: operator new is replaced in the file that
-/// defines EVALCORE_FAILING_NEW.
+/// Lets allocations fail, in a program of tests that is linked with failing_new.cpp.
 struct failing_new {
   inline static thread_local bool watched = false;  ///< Only threads that say so are concerned.
   inline static std::atomic<long> seen{0};          ///< Allocations of those.
@@ -33,13 +30,3 @@ struct failing_new {
 };
 
 }  // namespace evalcore::test
-
-#ifdef EVALCORE_FAILING_NEW
-void* operator new(std::size_t size) {
-  if (evalcore::test::failing_new::strikes()) throw std::bad_alloc();
-  if (void* made = std::malloc(size == 0 ? 1 : size)) return made;
-  throw std::bad_alloc();
-}
-void operator delete(void* gone) noexcept { std::free(gone); }
-void operator delete(void* gone, std::size_t /*size*/) noexcept { std::free(gone); }
-#endif

@@ -1,5 +1,4 @@
 // The engine's thread without memory: requests end, and the process goes on.
-#define EVALCORE_FAILING_NEW
 #include <doctest/doctest.h>
 
 #include <chrono>
