@@ -13,19 +13,30 @@ namespace {
 
 /// Long enough that attention over it takes every path that a longer one takes on the engines known.
 constexpr std::uint32_t long_prefix = 576;
-constexpr std::uint32_t tail_tokens = 3;
-/// How many rows still decode in the steps of a round: batches of each kind that known engines compute in a
-/// way of its own (alone, in pairs, fours, eights and what is left over).
+constexpr std::uint32_t tail_tokens = 9;
+/// Sizes of batches that known engines compute each in a way of its own: in fours and eights, and what is
+/// left over.
 constexpr std::array<std::uint32_t, 9> batch_sizes{16, 13, 11, 8, 7, 5, 4, 3, 2};
 constexpr std::uint32_t most_rows = batch_sizes.front();
+/// In a single one a difference may not show, nor in the one token that is chosen.
+constexpr std::uint32_t least_batches = 9;
+constexpr std::uint32_t compared_tokens = 16;
 constexpr std::uint32_t least_answer = 4;
-constexpr std::uint32_t longest_answer = batch_sizes.size();
 
-/// Tokens of a row's answer, so that batches of all `rows` shrink by those sizes.
+/// Tokens of a row's answer, so that batches of all `rows` shrink by those sizes. The first comes with the
+/// prompt, and each other one from a batch.
 std::uint32_t answer_tokens(std::size_t row, std::size_t rows) {
-  const auto smaller =
-      std::ranges::count_if(batch_sizes, [&](std::uint32_t size) { return row < size && size < rows; });
-  return std::max(1 + static_cast<std::uint32_t>(smaller), row == 0 ? least_answer : 1);
+  std::uint32_t sizes = 0;
+  std::uint32_t with_row = 0;
+  const auto count = [&](std::size_t size) {
+    ++sizes;
+    if (row < size) ++with_row;
+  };
+  if (rows > 1) count(rows);
+  for (const auto size : batch_sizes)
+    if (size < rows) count(size);
+  const auto each = sizes == 0 ? 0 : (least_batches + sizes - 1) / sizes;
+  return std::max(1 + each * with_row, least_answer * (row == 0 ? 1U : 0U));
 }
 
 constexpr std::string_view words =
@@ -45,7 +56,7 @@ result<material> make_material(step_engine& engine, std::size_t rows) {
   if (!text) return std::move(text).error();
   const auto grid = engine.about().prefix_grid;
   const auto context = engine.about().context_tokens;
-  constexpr auto rest = tail_tokens + longest_answer;
+  const auto rest = tail_tokens + answer_tokens(0, rows);
   const auto room = context > rest ? context - rest : 0;
   material made;
   made.prefix = std::min(long_prefix, room) / grid * grid;
@@ -63,9 +74,10 @@ std::string difference(const std::string& where, std::size_t row, const row_answ
                        const row_answer& wanted) {
   std::size_t at = 0;
   const auto least = std::min({got.logprobs.size(), wanted.logprobs.size()});
-  while (at + 1 < least && got.logprobs[at] == wanted.logprobs[at]) ++at;
+  while (at < least && got.logprobs[at] == wanted.logprobs[at]) ++at;
   const auto begins = where + ", row " + std::to_string(row + 1) + ": ";
   if (least == 0) return begins + "other tokens than alone";
+  if (at == least) return begins + "tokens that were not chosen have other log probabilities than alone";
   return begins + "token " + std::to_string(at + 1) + " has the log probability " +
          std::to_string(got.logprobs[at]) + ", not " + std::to_string(wanted.logprobs[at]) + " as alone";
 }
@@ -93,8 +105,14 @@ class check {
     if (verdict_.why.empty()) verdict_.why = std::move(why);
   }
 
-  planned_row warm(std::size_t index) const {
+  planned_row row_of(std::size_t index) const {
     auto row = greedy_row(material_.prompts[index], answer_tokens(index, material_.prompts.size()));
+    row.request.top_logprobs = compared_tokens;
+    return row;
+  }
+
+  planned_row warm(std::size_t index) const {
+    auto row = row_of(index);
     if (!verdict_.restores) return row;
     row.request.from = prefix_;
     row.request.restored = material_.prefix;
@@ -111,7 +129,7 @@ class check {
 
   /// The first row both ways, and then all others, from the prefix if that is the same.
   result<void> compute_alone() {
-    auto cold = greedy_row(material_.prompts.front(), answer_tokens(0, material_.prompts.size()));
+    auto cold = row_of(0);
     cold.request.cuts = {material_.prefix};
     auto first = alone(std::move(cold));
     if (!first) return std::move(first).error();

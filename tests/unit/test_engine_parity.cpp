@@ -25,9 +25,10 @@ TEST_CASE(
   CHECK(verdict.width == 16);
   CHECK(verdict.restores);
   CHECK(verdict.why.empty());
-  // One prompt of 576 + 3 tokens; three each for the same row warm, 15 others, and all 16 together.
-  CHECK(toy.prompt_tokens == 579 + 3 * (1 + 15 + 16));
-  CHECK(toy.answer_tokens == 9 + 9 + (69 - 9) + 69);  // 69: 16 + 13 + 11 + 8 + 7 + 5 + 4 + 3 + 2.
+  // One prompt of 576 + 9 tokens; nine each for the same row warm, 15 others, and all 16 together.
+  CHECK(toy.prompt_tokens == 585 + 9 * (1 + 15 + 16));
+  // Each has a first token, and then batches of 16, 13, 11, 8, 7, 5, 4, 3 and 2 rows have 69.
+  CHECK(toy.answer_tokens == 10 + 10 + (15 + 69 - 9) + (16 + 69));
 }
 
 TEST_CASE("a difference of one bit from a width on makes the width below it the widest safe one") {
@@ -56,11 +57,15 @@ TEST_CASE("rows that change even one by one when others are open have no safe wi
   CHECK(verdict_of(toy).width == 0);
 }
 
-TEST_CASE("a batch of any size that is computed in another way is found") {
-  for (const std::uint32_t size : {2U, 3U, 4U, 5U, 7U, 8U, 11U, 13U, 16U}) {
-    toy_step_engine toy;
-    toy.wrong_at_width = size;
-    CHECK(verdict_of(toy).width < 16);
+TEST_CASE("a batch of any size that is computed in another way is found, of few rows, too") {
+  for (const std::uint32_t rows : {2U, 3U, 4U, 6U, 8U, 16U}) {
+    for (const std::uint32_t size : {2U, 3U, 4U, 5U, 7U, 8U, 11U, 13U, 16U}) {
+      if (size > rows) continue;
+      toy_step_engine toy(rows);
+      toy.first_token_alone = true;
+      toy.wrong_at_width = size;
+      CHECK_MESSAGE(verdict_of(toy).width < rows, size, " of ", rows);
+    }
   }
 }
 

@@ -16,6 +16,7 @@ class toy_step_engine final : public step_engine {
  public:
   std::uint32_t wrong_from_width = 0;  ///< A batch of so many rows changes the last bit; 0: none does.
   std::uint32_t wrong_at_width = 0;    ///< A batch of just so many rows does.
+  bool first_token_alone = false;      ///< It comes with the prompt, and depends on no width.
   bool wrong_when_restored = false;
   bool wrong_beside_others = false;  ///< Whatever the width.
   bool tells_logprobs = true;        ///< Else a wrong row has wrong tokens.
@@ -102,14 +103,16 @@ class toy_step_engine final : public step_engine {
     for (const auto id : one.asked.prompt) sum = sum * 31 + static_cast<std::uint32_t>(id);
     float logprob = -1.0F / static_cast<float>(1 + sum % 1000);
     ++answer_tokens;
-    const bool wrong = (wrong_from_width > 0 && width >= wrong_from_width) || width == wrong_at_width ||
+    if (first_token_alone && one.answered == 1) width = 0;
+    const bool wrong = (wrong_from_width > 0 && width >= wrong_from_width) ||
+                       (wrong_at_width > 0 && width == wrong_at_width) ||
                        (wrong_when_restored && one.asked.from) || (wrong_beside_others && rows_.size() > 1);
     if (wrong) logprob = std::bit_cast<float>(std::bit_cast<std::uint32_t>(logprob) + 1);
     generated given;
     given.row = entry.first;
     given.id = static_cast<token>((sum + (wrong && !tells_logprobs ? 1 : 0)) % 97);
     if (tells_logprobs) given.logprob = logprob;
-    given.batch_rows = width;
+    given.batch_rows = std::max(width, 1U);
     return given;
   }
 
