@@ -20,7 +20,7 @@ struct parity_verdict {
 /// Compares token ids and log probabilities, to the bit: a prefix computed and restored, and rows alone with
 /// all rows at once (16 at most), in batches that shrink from all of them to two as rows end. Where that
 /// differs, again in batches of at most 1, 2, 4 and 8. Of an engine that tells no log probabilities the
-/// tokens count. Costs about one prompt of 600 tokens, three tokens of a prompt for each row, alone and in
+/// tokens count. Costs about one prompt of 600 tokens, nine tokens of a prompt for each row, alone and in
 /// each round, and 70 tokens of answers for 16 rows. No row may be open.
 ///
 /// What cannot be checked (a context too short for such prompts, rows that the engine refuses) counts as
