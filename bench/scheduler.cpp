@@ -71,7 +71,7 @@ class readers {
   /// Everything that there is to read. Returns how many ended.
   std::uint32_t read(engine::scheduler& decisions, instant now) {
     std::uint32_t ended = 0;
-    decisions.take_news(news_);
+    static_cast<void>(decisions.take_news(news_));
     for (const auto id : news_) {
       const auto found = open_.find(id);
       if (found == open_.end()) continue;

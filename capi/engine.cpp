@@ -35,7 +35,12 @@ using deadline = std::optional<std::chrono::steady_clock::time_point>;
 /// engine is freed.
 class woken_tickets {
  public:
-  void add(std::uint64_t ticket) {
+  /// Before as many tickets are out: add() must not want for memory.
+  void make_room_for(std::size_t tickets) {
+    const std::lock_guard held(mutex_);
+    tickets_.reserve(tickets);
+  }
+  void add(std::uint64_t ticket) noexcept {
     const std::lock_guard held(mutex_);
     if (std::ranges::find(tickets_, ticket) == tickets_.end()) tickets_.push_back(ticket);
     changed_.notify_one();
@@ -81,6 +86,23 @@ struct asked {
   std::unique_ptr<engine::stream> stream;
 };
 
+/// A context that nobody else destroys, so far.
+class handed_over {
+ public:
+  handed_over(const evc_step_engine_table& table, void* context) : table_(table), context_(context) {}
+  ~handed_over() {
+    if (!taken_ && table_.destroy != nullptr) table_.destroy(context_);
+  }
+  handed_over(const handed_over&) = delete;
+  handed_over& operator=(const handed_over&) = delete;
+  void is_taken() noexcept { taken_ = true; }
+
+ private:
+  const evc_step_engine_table& table_;
+  void* context_;
+  bool taken_ = false;
+};
+
 }  // namespace
 
 struct evc_engine : capi::handle<evc_engine>, capi::of_one_process {
@@ -109,6 +131,7 @@ result<std::uint64_t> evc_engine::submit(const evc_engine_request& request, std:
   const std::lock_guard held(mutex);
   const std::uint64_t ticket = last_ticket + 1;
   asked& one = running[ticket];
+  woken->make_room_for(2 * running.size());
   one.tag = tag;
   if (request.progress) {
     const char* setting = std::getenv("EVALCORE_PROGRESS_MIN_INTERVAL_S");
@@ -129,8 +152,12 @@ result<std::uint64_t> evc_engine::submit(const evc_engine_request& request, std:
 }
 
 void evc_engine::cancel(std::uint64_t ticket) {
-  const std::lock_guard held(mutex);
-  if (const auto found = running.find(ticket); found != running.end()) found->second.stop.request_stop();
+  std::stop_source stop(std::nostopstate);
+  {
+    const std::lock_guard held(mutex);
+    if (const auto found = running.find(ticket); found != running.end()) stop = found->second.stop;
+  }
+  stop.request_stop();  // Without the lock: it calls the table's interrupt.
 }
 
 capi::event_ptr evc_engine::poll(std::int32_t timeout_ms) {
@@ -169,7 +196,7 @@ void evc_engine::read(std::uint64_t ticket) {
   }
   if (!what.end) return;
   one.watch.ended(*what.end, now);
-  add(capi::event_of(std::move(*what.end)), ticket, one.tag);
+  add(capi::event_of(std::move(*what.end), runtime->note()), ticket, one.tag);
   running.erase(found);
 }
 
@@ -190,7 +217,11 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
     const auto known = capi::read_table(table);
     if (!known) return known.error();
     const evc_engine_options how = options == nullptr ? evc_engine_options{} : *options;
+    if (const auto fine = engine::check(how.how); !fine) return fine;
+    if (const auto fine = engine::check(how.prefixes); !fine) return fine;
+    handed_over given(*known, context);
     const auto load = [&]() -> result<engine::loaded_engine> {
+      given.is_taken();
       auto made = capi::start_table_engine(*known, context);
       if (!made) return std::move(made).error();
       return engine::loaded_engine{std::move(*made)};

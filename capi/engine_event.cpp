@@ -24,7 +24,7 @@ json::value logprobs_of(const engine::piece& one) {
   return json::object{{"logprob", double{*one.logprob}}, {"top", std::move(top)}};
 }
 
-json::value json_of(const engine::answer& whole) {
+json::value json_of(const engine::answer& whole, const std::string& note) {
   json::object usage{
       {"input_tokens", number(whole.prompt_tokens)},
       {"output_tokens", number(whole.generation_tokens)},
@@ -33,6 +33,7 @@ json::value json_of(const engine::answer& whole) {
   };
   json::object told{{"finish_reason", chat::name(whole.finish)}, {"usage", std::move(usage)}};
   for (auto& member : metadata(whole)) told.push_back(std::move(member));
+  if (!note.empty()) told.emplace_back("note", note);
   if (!whole.scores.empty()) {
     json::array scores;
     for (const auto& one : whole.scores) {
@@ -59,10 +60,10 @@ event_ptr event_of(engine::piece&& one) {
   return made;
 }
 
-event_ptr event_of(result<engine::answer>&& end) {
+event_ptr event_of(result<engine::answer>&& end, const std::string& note) {
   auto made = event_of_kind(EVC_ENGINE_EVENT_END);
   if (end) {
-    made->json = json::to_text(json_of(*end));
+    made->json = json::to_text(json_of(*end, note));
     made->text = std::move(end->tail);
   } else {
     made->failure = borrowed_error(std::move(end).error());

@@ -30,6 +30,7 @@ using event_ptr = std::unique_ptr<evc_engine_event>;
 /// Each makes an event but for its ticket and tag.
 [[nodiscard]] event_ptr event_of(const engine::phase_event& progress);
 [[nodiscard]] event_ptr event_of(engine::piece&& one);
-[[nodiscard]] event_ptr event_of(result<engine::answer>&& end);
+/// `note`: what to say of the engine with each answer; empty: nothing.
+[[nodiscard]] event_ptr event_of(result<engine::answer>&& end, const std::string& note);
 
 }  // namespace evalcore::capi

@@ -135,6 +135,7 @@ result<void> table_engine::start() {
   traits_.scoring = can(EVC_CAN_SCORE);
   traits_.media = can(EVC_CAN_MEDIA);
   traits_.recurrent = can(EVC_IS_RECURRENT);
+  traits_.exact = can(EVC_IS_EXACT);
   if (traits_.snapshots && (table_.take_snapshot == nullptr || table_.free_snapshot == nullptr)) {
     return fail(errc::invalid_argument, stage::start,
                 "the engine " + traits_.name +
@@ -202,11 +203,15 @@ result<engine::row_id> table_engine::open(engine::row_request request) {
   row.images = images.data();
   row.images_size = images.size();
 
+  telling_.open.reserve(telling_.open.size() + 1);
+  std::unordered_set<engine::row_id> node{0};  // Once the row is there nothing may fail.
+  auto known = node.extract(node.begin());
   std::uint64_t id = 0;
   if (const evc_status status = table_.open(context_, &row, &id); status != EVC_OK) {
     return failed(status, "open a row");
   }
-  if (!telling_.open.insert(id).second) {
+  known.value() = id;
+  if (!telling_.open.insert(std::move(known)).inserted) {
     return fault("a new row has the id of one that is open, " + std::to_string(id));
   }
   return id;
@@ -240,8 +245,13 @@ result<std::shared_ptr<const engine::snapshot>> table_engine::take_snapshot(engi
     return failed(status, "take a snapshot");
   }
   if (held == nullptr) return fault("a snapshot is NULL");
-  return std::shared_ptr<const engine::snapshot>(
-      std::make_shared<table_snapshot>(table_, context_, held, bytes));
+  try {
+    return std::shared_ptr<const engine::snapshot>(
+        std::make_shared<table_snapshot>(table_, context_, held, bytes));
+  } catch (...) {
+    table_.free_snapshot(context_, held);  // Nobody else knows of it.
+    throw;
+  }
 }
 
 engine::memory_report table_engine::memory() const {
@@ -277,7 +287,13 @@ result<evc_step_engine_table> read_table(const evc_step_engine_table* given) {
 
 result<std::unique_ptr<engine::step_engine>> start_table_engine(const evc_step_engine_table& table,
                                                                 void* context) {
-  auto made = std::make_unique<table_engine>(table, context);
+  std::unique_ptr<table_engine> made;
+  try {
+    made = std::make_unique<table_engine>(table, context);
+  } catch (...) {
+    if (table.destroy != nullptr) table.destroy(context);
+    throw;
+  }
   if (auto started = made->start(); !started) return std::move(started).error();
   return std::unique_ptr<engine::step_engine>(std::move(made));
 }

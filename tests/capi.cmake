@@ -19,7 +19,7 @@ add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
 target_include_directories(evalcore_toy_engine PUBLIC "${PROJECT_SOURCE_DIR}/include" capi)
 target_compile_options(evalcore_toy_engine PRIVATE ${strict_c})
 evalcore_test(table_engine
-  SOURCES capi/test_table_engine.cpp capi/test_engine_threads.cpp
+  SOURCES capi/test_table_engine.cpp capi/test_table_contract.cpp capi/test_engine_threads.cpp unit/failing_new.cpp
   LAYERS ${every_layer}
   LINK evalcore_capi evalcore_toy_engine
   LABEL threads)
@@ -69,10 +69,12 @@ add_test(NAME capi.exports COMMAND "${Python3_EXECUTABLE}" "${abi}/check_library
 add_test(NAME layers COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" "${PROJECT_SOURCE_DIR}")
 add_test(NAME layers.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_layers.py" --self-test)
 
-# ── The tests of public bug reports ──
-add_test(NAME public_reports
-  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" "${PROJECT_SOURCE_DIR}")
-add_test(NAME public_reports.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_public_reports.py" --self-test)
+# ── Tests that tables name: of public bug reports, and of what the engine's scheduler and cache must do ──
+foreach(table public_reports engine_behaviours)
+  add_test(NAME ${table}
+    COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" "${PROJECT_SOURCE_DIR}" ${table})
+endforeach()
+add_test(NAME test_tables.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" --self-test)
 
 # ── The sum that scripts/test prints, and the report of the demo ──
 add_test(NAME scripts.count_results

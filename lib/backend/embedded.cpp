@@ -300,7 +300,7 @@ class embedded final : public backend {
   std::vector<std::shared_ptr<scoring>> to_score_;  ///< Since this turn of the loop began.
 };
 
-info describe(const runtime& of, const engine_findings& found) {
+info describe(const runtime& of) {
   const auto& model = of.about();
   info about;
   about.selector = "embedded";
@@ -313,7 +313,7 @@ info describe(const runtime& of, const engine_findings& found) {
   about.slots = std::min(of.how().max_batch_size, model.max_rows);
   about.context_per_slot = model.context_tokens;
   about.greedy_by_default = true;
-  if (!model.snapshots || !found.keep_prefixes) {
+  if (!of.keeps_prefixes()) {
     about.cache = wire::cache_ways{.keeps = false};
   } else {
     about.cache =
@@ -322,25 +322,14 @@ info describe(const runtime& of, const engine_findings& found) {
   return about;
 }
 
-result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& load,
-                                      const engine::options& schedule,
-                                      const engine::prefix_cache_options& prefixes, engine_findings& found) {
-  // start() waits for it, so that what it writes is read after it.
-  auto runs = runtime::start(
-      [&]() -> result<engine::loaded_engine> {
-        auto made = load();
-        if (!made) return made;
-        found.safe_width = made->safe_width;
-        found.keep_prefixes = made->keep_prefixes;
-        return made;
-      },
-      schedule, prefixes);
+result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, const engine::options& schedule,
+                                      const engine::prefix_cache_options& prefixes,
+                                      const std::string& slots) {
+  auto runs = runtime::start(std::move(load), schedule, prefixes);
   if (!runs) return std::move(runs).error();
-  auto about = describe(**runs, found);
-  const auto rows = (*runs)->about().max_rows;
-  if (!found.slots.empty()) about.notes.push_back(found.slots);
-  auto note = note_of_engine(found, std::min(schedule.max_batch_size, rows));
-  if (!note.empty()) about.notes.push_back(std::move(note));
+  auto about = describe(**runs);
+  if (!slots.empty()) about.notes.push_back(slots);
+  if (!(*runs)->note().empty()) about.notes.push_back((*runs)->note());
   return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
 }
 
@@ -349,8 +338,7 @@ result<std::unique_ptr<backend>> open(net::loop& owner, const runtime::loader& l
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
                                                const engine::options& schedule,
                                                const engine::prefix_cache_options& prefixes) {
-  engine_findings found;
-  return open(owner, load, schedule, prefixes, found);
+  return open(owner, std::move(load), schedule, prefixes, "");
 }
 
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
@@ -366,24 +354,19 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
   model.max_rows = schedule.max_batch_size;
   // The loop may be kept by a slow disk; what an answer can have is little memory.
   schedule.output_queue_size = std::max(schedule.output_queue_size, model.context_tokens);
-  engine_findings found;
+  std::string slots;  // start() waits for the loader, so that what it writes is read after it.
   const auto load = [&]() -> result<engine::loaded_engine> {
     engine::loaded_engine made;
     auto opened = engine::open_llama(model);
     if (!opened) return std::move(opened).error();
     made.engine = *std::move(opened);
-    if (how.fit_slots) found.slots = note_of_slots(*made.engine, model);
+    if (how.fit_slots) slots = note_of_slots(*made.engine, model);
     if (stop.stop_requested())
       return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
-    if (!checked) return made;
-    auto verdict = engine::check_parity(*made.engine);
-    if (!verdict) return std::move(verdict).error();
-    made.safe_width = verdict->width;
-    made.keep_prefixes = verdict->restores;
-    found.why = verdict->why.empty() ? "wider batches are not tested" : std::move(verdict->why);
+    if (!checked) made.safe_width = model.max_rows;
     return made;
   };
-  return open(owner, load, schedule, how.prefixes, found);
+  return open(owner, load, schedule, how.prefixes, slots);
 }
 
 }  // namespace evalcore::backend

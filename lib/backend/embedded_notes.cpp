@@ -2,18 +2,6 @@
 
 namespace evalcore::backend {
 
-std::string note_of_engine(const engine_findings& found, std::uint32_t rows) {
-  std::string note;
-  if (found.safe_width && *found.safe_width < rows) {
-    note = *found.safe_width <= 1 ? "rows are computed one by one"
-                                  : "at most " + std::to_string(*found.safe_width) + " rows share a batch";
-  }
-  if (!found.keep_prefixes) note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
-  if (note.empty()) return note;
-  return note + ", so that an answer does not depend on the others" +
-         (found.why.empty() ? "" : ": " + found.why);
-}
-
 std::string note_of_slots(const engine::step_engine& opened, const engine::llama_options& asked) {
   const auto& about = opened.about();
   const auto bytes = opened.snapshot_bytes(about.context_tokens).value_or(0);

@@ -111,7 +111,7 @@ result<void> llama_engine::restore(llama_row& row) {
 }
 
 std::optional<std::uint64_t> llama_engine::snapshot_bytes(std::uint32_t tokens) const {
-  if (keeper_->held()) return tokens * token_bytes_;
+  if (keeper_->held()) return std::nullopt;  // It depends on how many are another snapshot's.
   return state_bytes_ + tokens * (token_bytes_ + sizeof(token));
 }
 
@@ -121,7 +121,8 @@ result<std::shared_ptr<const snapshot>> llama_engine::take_snapshot(row_id row) 
     return fail(errc::invalid_argument, stage::body, "the row does not stand at one of its cuts");
   auto& standing = **found;
   const auto& prompt = standing.asked.prompt;
-  auto kept = keeper_->take(standing.sequence, {prompt.begin(), prompt.begin() + standing.held});
+  auto kept = keeper_->take(standing.sequence, {prompt.begin(), prompt.begin() + standing.held},
+                            standing.asked.from, standing.asked.from ? standing.asked.restored : 0);
   if (!kept) return std::move(kept).error();
   if (keeper_->held()) {
     standing.reserved -= standing.held - standing.asked.restored;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -42,7 +43,7 @@ class llama_engine final : public step_engine {
   void report_scores(llama_row& row, step_output& out);
   void answer(llama_row& row, std::int32_t index, std::uint32_t width, step_output& out);
   [[nodiscard]] std::span<const float> logits(std::int32_t index) const;
-  next_token next_at(std::int32_t index);
+  [[nodiscard]] std::optional<next_token> next_at(llama_row& row, std::int32_t index, step_output& out);
   void trim(const llama_row& row);
   void drop_gone();
 
@@ -61,7 +62,6 @@ class llama_engine final : public step_engine {
   std::vector<row_need> needs_;
   step_plan plan_;
   tensor_input input_;
-  bool numbers_ = true;  ///< The model computed numbers, not NaN.
 };
 
 }  // namespace evalcore::engine

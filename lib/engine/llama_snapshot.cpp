@@ -25,8 +25,9 @@ class copying final : public snapshot_keeper {
  public:
   explicit copying(llama_context* context) : context_(context) {}
 
-  result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence,
-                                                     std::vector<token> tokens) override {
+  result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence, std::vector<token> tokens,
+                                                     std::shared_ptr<const snapshot> /*base*/,
+                                                     std::uint32_t /*shared*/) override {
     auto kept = std::make_shared<copied_state>();
     kept->context = context_;
     kept->tokens = std::move(tokens);
@@ -68,12 +69,14 @@ class copying final : public snapshot_keeper {
 struct sequences {
   llama_context* context;
   std::set<llama_seq_id> free;
-  std::uint64_t held = 0;  ///< Tokens, in all that are taken.
+  std::uint64_t held = 0;  ///< Tokens, in all that are taken; what several share counts once.
 };
 
 struct shared_cells final : llama_snapshot {
   sequences* pool = nullptr;
   llama_seq_id sequence = 0;
+  std::shared_ptr<const snapshot> base;  ///< Whose cells its first ones are.
+  std::uint64_t own = 0;                 ///< Tokens behind those.
   std::uint64_t token_bytes = 0;
 
   shared_cells() = default;
@@ -82,10 +85,10 @@ struct shared_cells final : llama_snapshot {
   ~shared_cells() override {
     trim(pool->context, sequence, 0);
     pool->free.insert(sequence);
-    pool->held -= tokens.size();
+    pool->held -= own;
   }
 
-  [[nodiscard]] std::uint64_t bytes() const noexcept override { return tokens.size() * token_bytes; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept override { return own * token_bytes; }
 };
 
 class sharing final : public snapshot_keeper {
@@ -95,8 +98,9 @@ class sharing final : public snapshot_keeper {
     for (std::uint32_t at = 0; at < count; ++at) pool_.free.insert(first + static_cast<llama_seq_id>(at));
   }
 
-  result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence,
-                                                     std::vector<token> tokens) override {
+  result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence, std::vector<token> tokens,
+                                                     std::shared_ptr<const snapshot> base,
+                                                     std::uint32_t shared) override {
     if (pool_.free.empty())
       return fail(errc::busy, stage::body, "as many snapshots are kept as one memory can share: let some go");
     auto kept = std::make_shared<shared_cells>();
@@ -105,7 +109,9 @@ class sharing final : public snapshot_keeper {
     pool_.free.erase(pool_.free.begin());
     kept->token_bytes = token_bytes_;
     kept->tokens = std::move(tokens);
-    pool_.held += kept->tokens.size();
+    kept->own = kept->tokens.size() - shared;
+    kept->base = std::move(base);
+    pool_.held += kept->own;
     llama_memory_seq_cp(llama_get_memory(pool_.context), sequence, kept->sequence, -1, -1);
     return std::shared_ptr<const llama_snapshot>(std::move(kept));
   }

@@ -22,9 +22,11 @@ class snapshot_keeper {
  public:
   virtual ~snapshot_keeper() = default;
 
-  /// Of a sequence that holds exactly `tokens`. Errors: no_memory, busy.
-  virtual result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence,
-                                                             std::vector<token> tokens) = 0;
+  /// Of a sequence that holds exactly `tokens`, of which it has the first `shared` from `base` (null: none).
+  /// Errors: no_memory, busy.
+  virtual result<std::shared_ptr<const llama_snapshot>> take(llama_seq_id sequence, std::vector<token> tokens,
+                                                             std::shared_ptr<const snapshot> base,
+                                                             std::uint32_t shared) = 0;
   /// The first `count` tokens of one that this keeper took, into an empty sequence. False: it failed, and the
   /// sequence is empty.
   [[nodiscard]] virtual bool restore(const llama_snapshot& kept, std::uint32_t count,

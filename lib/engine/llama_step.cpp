@@ -11,8 +11,6 @@ namespace evalcore::engine {
 
 result<void> llama_engine::step(std::uint32_t max_width, step_output& out) {
   out.clear();
-  numbers_ = true;
-  stop_.store(false, std::memory_order_relaxed);
   needs_.clear();
   for (auto& row : rows_) {
     row->at_cut = false;
@@ -34,8 +32,7 @@ result<void> llama_engine::step(std::uint32_t max_width, step_output& out) {
     }
   }
   drop_gone();
-  if (!numbers_)
-    return fail(errc::backend_fault, stage::body, "the model computed no numbers: its file may be damaged");
+  stop_.store(false, std::memory_order_relaxed);
   return {};
 }
 
@@ -71,6 +68,7 @@ result<bool> llama_engine::compute(std::span<const row_chunk> chunks) {
 
 void llama_engine::read_chunk(llama_row& row, std::uint32_t tokens, std::int32_t first, std::uint32_t width,
                               step_output& out) {
+  if (row.gone) return;
   if (row.pending) {
     row.held += tokens;
     answer(row, first, width, out);
@@ -92,15 +90,20 @@ void llama_engine::read_chunk(llama_row& row, std::uint32_t tokens, std::int32_t
     answer(row, last, width, out);
     return;
   }
-  row.scores.at_end_of_prompt(next_at(last));
+  const auto next = next_at(row, last, out);
+  if (!next) return;
+  row.scores.at_end_of_prompt(*next);
   report_scores(row, out);
 }
 
 void llama_engine::read_continuation(llama_row& row, std::uint32_t tokens, std::int32_t first,
                                      step_output& out) {
   row.held += tokens;
-  for (std::uint32_t at = 0; at < tokens; ++at)
-    row.scores.add(next_at(first + static_cast<std::int32_t>(at)));
+  for (std::uint32_t at = 0; at < tokens; ++at) {
+    const auto next = next_at(row, first + static_cast<std::int32_t>(at), out);
+    if (!next) return;
+    row.scores.add(*next);
+  }
   report_scores(row, out);
 }
 
@@ -115,15 +118,15 @@ void llama_engine::report_scores(llama_row& row, step_output& out) {
 }
 
 void llama_engine::answer(llama_row& row, std::int32_t index, std::uint32_t width, step_output& out) {
-  const auto next = next_at(index);
+  const auto next = next_at(row, index, out);
+  if (!next) return;
   const bool wants_logprob = row.asked.logprobs || row.asked.top_logprobs > 0;
   generated& given = out.tokens.emplace_back();
   given.row = row.id;
   given.batch_rows = width;
-  if (!numbers_) return;
-  given.id = row.chooser.choose(next, logits(index));
-  if (wants_logprob) given.logprob = static_cast<float>(next.logprob(given.id));
-  if (row.asked.top_logprobs > 0) given.top = next.top(row.asked.top_logprobs);
+  given.id = row.chooser.choose(*next, logits(index));
+  if (wants_logprob) given.logprob = static_cast<float>(next->logprob(given.id));
+  if (row.asked.top_logprobs > 0) given.top = next->top(row.asked.top_logprobs);
   row.pending.reset();
   given.end = llama_vocab_is_eog(vocabulary_, given.id);
   row.gone = given.end;
@@ -137,10 +140,15 @@ std::span<const float> llama_engine::logits(std::int32_t index) const {
   return {llama_get_logits_ith(loaded_.context.get(), index), static_cast<std::size_t>(vocabulary_size_)};
 }
 
-next_token llama_engine::next_at(std::int32_t index) {
-  next_token next(logits(index));
-  numbers_ = numbers_ && next.likeliest() >= 0;
-  return next;
+/// Absent: what the model says there is no number, and the row has failed.
+std::optional<next_token> llama_engine::next_at(llama_row& row, std::int32_t index, step_output& out) {
+  const next_token next(logits(index));
+  if (next.finite()) return next;
+  row.gone = true;
+  out.failures.push_back({row.id, fail(errc::backend_fault, stage::body,
+                                       "the model computed no number for a token (NaN or infinity): its file "
+                                       "may be damaged")});
+  return std::nullopt;
 }
 
 void llama_engine::trim(const llama_row& row) {

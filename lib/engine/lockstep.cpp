@@ -56,6 +56,7 @@ class runner {
       auto& answer = answers_[row];
       answer.widest = std::max(answer.widest, one.batch_rows);
       if (one.logprob) answer.logprobs.push_back(*one.logprob);
+      answer.top.insert(answer.top.end(), one.top.begin(), one.top.end());
       if (!one.end) answer.tokens.push_back(one.id);
       if (one.end || answer.tokens.size() == limits_[row]) leave(one.row);
     }
@@ -90,9 +91,12 @@ planned_row greedy_row(std::vector<token> prompt, std::uint32_t answer_tokens) {
 }
 
 bool row_answer::same_bits(const row_answer& other) const {
-  return tokens == other.tokens &&
-         std::ranges::equal(logprobs, other.logprobs, {}, std::bit_cast<std::uint32_t, float>,
-                            std::bit_cast<std::uint32_t, float>);
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  const auto same = [&](const likely& left, const likely& right) {
+    return left.id == right.id && bits(left.logprob) == bits(right.logprob);
+  };
+  return tokens == other.tokens && std::ranges::equal(logprobs, other.logprobs, {}, bits, bits) &&
+         std::ranges::equal(top, other.top, same);
 }
 
 result<std::vector<row_answer>> run_rows(step_engine& engine, std::vector<planned_row> rows,

@@ -22,12 +22,13 @@ struct planned_row {
 struct row_answer {
   std::vector<token> tokens;    ///< Without the end.
   std::vector<float> logprobs;  ///< If asked for; with that of the end.
+  std::vector<likely> top;      ///< If asked for, of one token after the other.
   std::vector<scored> scores;
   std::shared_ptr<const snapshot> kept;  ///< Taken at its first cut.
   std::uint32_t fed = 0;                 ///< Tokens of the prompt that were computed.
   std::uint32_t widest = 0;              ///< Rows in the largest tensor batch that it was in.
 
-  /// The same tokens and log probabilities, to the bit.
+  /// The same tokens and log probabilities, of those not chosen as well, to the bit.
   [[nodiscard]] bool same_bits(const row_answer& other) const;
 };
 

@@ -10,6 +10,7 @@ namespace evalcore::engine {
 next_token::next_token(std::span<const float> logits) : logits_(logits) {
   float most = -std::numeric_limits<float>::infinity();
   for (std::size_t at = 0; at < logits.size(); ++at) {
+    finite_ = finite_ && std::isfinite(logits[at]);
     if (!(logits[at] > most)) continue;
     most = logits[at];
     likeliest_ = static_cast<token>(at);

@@ -15,6 +15,8 @@ class next_token {
 
   /// The likeliest, of equals the lowest; -1 where no score is a number.
   [[nodiscard]] token likeliest() const noexcept { return likeliest_; }
+  /// Whether each score is a number: neither NaN nor infinite.
+  [[nodiscard]] bool finite() const noexcept { return finite_; }
   /// Natural logarithm of the probability; NaN where no score is a number.
   [[nodiscard]] double logprob(token id) const;
   /// The likeliest `count`, the lower id first among equals.
@@ -25,6 +27,7 @@ class next_token {
 
   std::span<const float> logits_;
   token likeliest_ = -1;
+  bool finite_ = true;
   mutable double log_of_sum_ = 0;
   mutable bool summed_ = false;
 };

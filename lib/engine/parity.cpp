@@ -1,6 +1,7 @@
 #include <evalcore/engine/parity.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,14 +14,29 @@ namespace {
 /// Long enough that attention over it takes every path that a longer one takes on the engines known.
 constexpr std::uint32_t long_prefix = 576;
 constexpr std::uint32_t tail_tokens = 9;
-constexpr std::uint32_t answer_tokens = 4;
+/// Sizes of batches that known engines compute each in a way of its own: in fours and eights, and what is
+/// left over.
+constexpr std::array<std::uint32_t, 9> batch_sizes{16, 13, 11, 8, 7, 5, 4, 3, 2};
+static_assert(batch_sizes.front() == widest_checked);
+/// In a single one a difference may not show, nor in the one token that is chosen.
+constexpr std::uint32_t least_batches = 9;
+constexpr std::uint32_t compared_tokens = 16;
+constexpr std::uint32_t least_answer = 4;
 
-/// Powers of two, and all.
-std::vector<std::uint32_t> widths_up_to(std::uint32_t rows) {
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t width = 1; width < rows; width *= 2) all.push_back(width);
-  all.push_back(rows);
-  return all;
+/// Tokens of a row's answer, so that batches of all `rows` shrink by those sizes. The first comes with the
+/// prompt, and each other one from a batch.
+std::uint32_t answer_tokens(std::size_t row, std::size_t rows) {
+  std::uint32_t sizes = 0;
+  std::uint32_t with_row = 0;
+  const auto count = [&](std::size_t size) {
+    ++sizes;
+    if (row < size) ++with_row;
+  };
+  if (rows > 1) count(rows);
+  for (const auto size : batch_sizes)
+    if (size < rows) count(size);
+  const auto each = sizes == 0 ? 0 : (least_batches + sizes - 1) / sizes;
+  return std::max(1 + each * with_row, least_answer * (row == 0 ? 1U : 0U));
 }
 
 constexpr std::string_view words =
@@ -34,18 +50,17 @@ struct material {
   std::uint32_t prefix = 0;
 };
 
+/// Without prompts: the context is too short for any, or the text has no tokens.
 result<material> make_material(step_engine& engine, std::size_t rows) {
   auto text = engine.tokenize(words, false);
   if (!text) return std::move(text).error();
   const auto grid = engine.about().prefix_grid;
   const auto context = engine.about().context_tokens;
-  const auto rest = tail_tokens + answer_tokens;
+  const auto rest = tail_tokens + answer_tokens(0, rows);
   const auto room = context > rest ? context - rest : 0;
   material made;
   made.prefix = std::min(long_prefix, room) / grid * grid;
-  if (made.prefix == 0 || text->empty())
-    return fail(errc::invalid_argument, stage::start,
-                "a context of " + std::to_string(context) + " tokens is too short for the check of parity");
+  if (made.prefix == 0 || text->empty()) return made;
   const auto at = [&](std::size_t index) { return (*text)[index % text->size()]; };
   for (std::size_t row = 0; row < rows; ++row) {
     auto& prompt = made.prompts.emplace_back();
@@ -59,12 +74,12 @@ std::string difference(const std::string& where, std::size_t row, const row_answ
                        const row_answer& wanted) {
   std::size_t at = 0;
   const auto least = std::min({got.logprobs.size(), wanted.logprobs.size()});
-  while (at + 1 < least && got.logprobs[at] == wanted.logprobs[at]) ++at;
-  const auto text = [&](const row_answer& one) {
-    return at < one.logprobs.size() ? std::to_string(one.logprobs[at]) : "none";
-  };
-  return where + ", row " + std::to_string(row + 1) + ": token " + std::to_string(at + 1) +
-         " has the log probability " + text(got) + ", not " + text(wanted) + " as alone";
+  while (at < least && got.logprobs[at] == wanted.logprobs[at]) ++at;
+  const auto begins = where + ", row " + std::to_string(row + 1) + ": ";
+  if (least == 0) return begins + "other tokens than alone";
+  if (at == least) return begins + "tokens that were not chosen have other log probabilities than alone";
+  return begins + "token " + std::to_string(at + 1) + " has the log probability " +
+         std::to_string(got.logprobs[at]) + ", not " + std::to_string(wanted.logprobs[at]) + " as alone";
 }
 
 class check {
@@ -74,12 +89,14 @@ class check {
   result<parity_verdict> run() {
     if (auto good = compute_alone(); !good) return std::move(good).error();
     const auto rows = static_cast<std::uint32_t>(material_.prompts.size());
-    for (const auto width : widths_up_to(rows)) {
-      auto same = compare(width);
-      if (!same) return std::move(same).error();
-      if (!*same) break;
+    auto same = compare(rows);
+    if (same && *same) verdict_.width = rows;
+    for (std::uint32_t width = 1; same && verdict_.width < width && width < rows; width *= 2) {
+      same = compare(width);
+      if (!same || !*same) break;
       verdict_.width = width;
     }
+    if (!same) return std::move(same).error();
     return verdict_;
   }
 
@@ -88,8 +105,14 @@ class check {
     if (verdict_.why.empty()) verdict_.why = std::move(why);
   }
 
+  planned_row row_of(std::size_t index) const {
+    auto row = greedy_row(material_.prompts[index], answer_tokens(index, material_.prompts.size()));
+    row.request.top_logprobs = compared_tokens;
+    return row;
+  }
+
   planned_row warm(std::size_t index) const {
-    auto row = greedy_row(material_.prompts[index], answer_tokens);
+    auto row = row_of(index);
     if (!verdict_.restores) return row;
     row.request.from = prefix_;
     row.request.restored = material_.prefix;
@@ -106,7 +129,7 @@ class check {
 
   /// The first row both ways, and then all others, from the prefix if that is the same.
   result<void> compute_alone() {
-    auto cold = greedy_row(material_.prompts.front(), answer_tokens);
+    auto cold = row_of(0);
     cold.request.cuts = {material_.prefix};
     auto first = alone(std::move(cold));
     if (!first) return std::move(first).error();
@@ -151,10 +174,35 @@ class check {
 }  // namespace
 
 result<parity_verdict> check_parity(step_engine& engine) {
-  const std::size_t rows = std::min(engine.about().max_rows, widest_checked);
+  const auto& about = engine.about();
+  const auto rows = std::min(about.max_rows, widest_checked);
+  if (rows == 1 && !about.snapshots) return parity_verdict{.width = 1, .restores = false, .why = {}};
   auto made = make_material(engine, rows);
   if (!made) return std::move(made).error();
-  return check(engine, *std::move(made)).run();
+  if (made->prompts.empty()) {
+    return parity_verdict{.why = "a context of " + std::to_string(about.context_tokens) +
+                                 " tokens is too short for a comparison"};
+  }
+  auto found = check(engine, *std::move(made)).run();
+  if (found) return found;
+  const auto& why = found.error();
+  const bool refused = why.code == errc::unsupported || why.code == errc::invalid_argument ||
+                       why.code == errc::context_overflow || why.code == errc::busy;
+  if (!refused) return found;
+  return parity_verdict{.why = "the rows of a comparison were refused: " + why.message};
+}
+
+std::string note_of(const parity_verdict& verdict, const traits& engine, std::uint32_t rows) {
+  std::string note;
+  if (verdict.width < std::min(rows, engine.max_rows)) {
+    note = verdict.width <= 1 ? "rows are computed one by one"
+                              : "at most " + std::to_string(verdict.width) + " rows share a batch";
+  }
+  if (engine.snapshots && !verdict.restores)
+    note += std::string(note.empty() ? "" : ", and ") + "prefixes are not kept";
+  if (note.empty()) return note;
+  return note + ", so that an answer does not depend on the others: " +
+         (verdict.why.empty() ? "wider batches are not tested" : verdict.why);
 }
 
 }  // namespace evalcore::engine

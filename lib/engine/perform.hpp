@@ -12,15 +12,21 @@
 namespace evalcore::engine {
 namespace detail {
 
-/// What an engine's code throws is a failure like any other: the host must not die of it.
+/// What an engine's code throws is a failure like any other: the host must not die of it. Throws nothing.
 template <class Call>
 auto guarded(Call call) -> decltype(call()) {
   try {
-    return call();
+    try {
+      return call();
+    } catch (const std::bad_alloc&) {
+      return fail(errc::no_memory, stage::body, "the engine ran out of memory");
+    } catch (const std::exception& why) {
+      return fail(errc::internal, stage::body, std::string("the engine threw: ") + why.what());
+    } catch (...) {
+      return fail(errc::internal, stage::body, "the engine threw what is no std::exception");
+    }
   } catch (const std::bad_alloc&) {
-    return fail(errc::no_memory, stage::body, "the engine ran out of memory");
-  } catch (const std::exception& why) {
-    return fail(errc::internal, stage::body, std::string("the engine threw: ") + why.what());
+    return fail(errc::no_memory, stage::body, "out of memory");  // Short enough to need none.
   }
 }
 
@@ -55,7 +61,7 @@ template <class Lock, class Clock>
 void perform(action& to_do, step_engine& engine, step_output& out, scheduler& decisions, Lock& lock,
              Clock now) {
   using detail::guarded;
-  const auto unlocked = [&](auto call) {
+  const auto unlocked = [&](auto call) noexcept {
     lock.unlock();
     auto outcome = guarded(call);
     lock.lock();

@@ -111,14 +111,21 @@ struct prefix_cache::state {
 
   void touch(const entry& used) { by_use.splice(by_use.end(), by_use, used.use); }
 
+  void let_go(entries::iterator gone) {
+    by_use.erase(gone->second.use);
+    counts.resident_bytes -= gone->second.bytes;
+    kept_ones.erase(gone);
+  }
+
   bool evict_oldest() {
-    if (by_use.empty()) return false;
-    const auto oldest = kept_ones.find(*by_use.front());
-    by_use.pop_front();
-    counts.resident_bytes -= oldest->second.bytes;
-    ++counts.evictions;
-    kept_ones.erase(oldest);
-    return true;
+    for (const auto* key : by_use) {
+      const auto oldest = kept_ones.find(*key);
+      if (oldest->second.taken.use_count() > 1) continue;
+      let_go(oldest);
+      ++counts.evictions;
+      return true;
+    }
+    return false;
   }
 
   /// Evicts until `bytes` more fit and, of what is left, no more than `most` stay.
@@ -148,20 +155,26 @@ prefix_cache& prefix_cache::operator=(prefix_cache&&) noexcept = default;
 
 prefix_cache::hit prefix_cache::find(std::string_view salt, std::span<const token> prompt) {
   const auto found = state_->find_longest(salt, prompt);
-  if (found == state_->kept_ones.end()) {
-    ++state_->counts.misses;
-    return {};
-  }
-  const auto tokens = static_cast<std::uint32_t>(found->first.tokens.size());
-  ++state_->counts.hits;
-  state_->counts.restored_tokens += tokens;
+  if (found == state_->kept_ones.end()) return {};
   state_->touch(found->second);
-  return {found->second.taken, tokens};
+  return {found->second.taken, static_cast<std::uint32_t>(found->first.tokens.size())};
 }
 
 std::uint32_t prefix_cache::longest(std::string_view salt, std::span<const token> prompt) const {
   const auto found = state_->find_longest(salt, prompt);
   return found == state_->kept_ones.end() ? 0 : static_cast<std::uint32_t>(found->first.tokens.size());
+}
+
+void prefix_cache::count_opened(std::uint32_t restored) noexcept {
+  ++(restored > 0 ? state_->counts.hits : state_->counts.misses);
+  state_->counts.restored_tokens += restored;
+}
+
+void prefix_cache::drop(std::string_view salt, std::span<const token> prefix) {
+  const auto found = state_->kept_ones.find(prefix_view{salt, prefix});
+  if (found == state_->kept_ones.end()) return;
+  state_->let_go(found);
+  ++state_->counts.unrestorable;
 }
 
 std::uint32_t prefix_cache::cut(std::uint32_t shared, std::uint32_t prompt_tokens) const noexcept {
@@ -198,10 +211,13 @@ kept prefix_cache::store(std::string_view salt, std::span<const token> prefix,
     ++state_->counts.memory_skips;
     return kept::skipped;
   }
+  // Whatever of this has no memory leaves all as it was.
+  std::list<const prefix_key*> use(1);
   const auto [place, fresh] =
       state_->kept_ones.try_emplace(prefix_key{std::string(salt), {prefix.begin(), prefix.end()}},
-                                    state::entry{std::move(taken), bytes, {}});
-  place->second.use = state_->by_use.insert(state_->by_use.end(), &place->first);
+                                    state::entry{std::move(taken), bytes, use.begin()});
+  use.front() = &place->first;
+  state_->by_use.splice(state_->by_use.end(), use);
   state_->counts.resident_bytes += bytes;
   state_->counts.stored_tokens += prefix.size();
   ++state_->counts.stores;

@@ -29,6 +29,9 @@ result<void> check(const request& what, const traits& engine) {
   return {};
 }
 
+/// Needs no memory itself: so short a string holds its own bytes.
+error no_memory() { return fail(errc::no_memory, stage::body, "out of memory"); }
+
 }  // namespace
 
 scheduler::scheduler(const options& how, traits engine, prefix_cache* prefixes)
@@ -36,7 +39,9 @@ scheduler::scheduler(const options& how, traits engine, prefix_cache* prefixes)
       engine_(std::move(engine)),
       prefixes_(prefixes),
       queue_(how.max_queue_size, whole_seconds(how.queue_timeout_s)),
-      window_(std::chrono::milliseconds(how.batch_wait_ms)) {
+      window_(std::chrono::milliseconds(how.batch_wait_ms)),
+      waited_too_long_("waited " + std::to_string(std::lround(how.queue_timeout_s)) +
+                       " s (queue_timeout_s) for its turn") {
   counted_.max_batch_size = how.max_batch_size;
   counted_.max_queue_size = how.max_queue_size;
 }
@@ -54,9 +59,9 @@ result<scheduler::ticket> scheduler::submit(request what, bool cancelled, instan
   }
   auto one = std::make_unique<job>(++last_job_, std::move(what), how_.output_queue_size, now);
   one->alone = !batchable(*one->what, engine_, how_.per_row_sampling);
-  ++counted_.submitted;
   ticket given{one->id, one->out};
   queue_.push(std::move(one));
+  ++counted_.submitted;
   return given;
 }
 
@@ -108,7 +113,7 @@ action scheduler::next(instant now) {
     return wait{expiry ? std::min(*until, *expiry) : *until};
   }
   if (auto to_do = begin_rows(now)) return *std::move(to_do);
-  if (!rows_.empty()) {
+  if (std::ranges::any_of(batch_, [](const auto& one) { return one->row.has_value(); })) {
     return run_step{mode_ == run_mode::exclusive ? 1 : how_.max_width.value_or(how_.max_batch_size)};
   }
   if (closing_) {
@@ -172,7 +177,11 @@ bool scheduler::may_join(const job& one) const noexcept {
 void scheduler::take_first(instant now) {
   auto one = queue_.take_job();
   one->started = now;
-  batch_.push_back(std::move(one));
+  try {
+    batch_.push_back(std::move(one));
+  } catch (const std::bad_alloc&) {
+    finish(*one, no_memory());  // It is where it was: in no list any more.
+  }
 }
 
 std::optional<action> scheduler::begin_rows(instant now) {
@@ -209,14 +218,7 @@ void scheduler::prepared(result<prepared_prompt> prompt) {
 open_row scheduler::row_for(job& one) {
   row_request row;
   row.prompt = one.prompt;
-  if (!one.salt.empty()) {
-    auto found = prefixes_->find(one.salt, one.prompt);
-    row.from = std::move(found.from);
-    row.restored = found.tokens;
-    std::erase_if(one.cuts, [&](std::uint32_t cut) { return cut <= found.tokens; });
-    row.cuts = one.cuts;
-  }
-  one.restored = row.restored;
+  begin_at_prefix(one, row);
   // A prompt that fills the context is refused by the engine, in its own words.
   const auto room = std::max<std::size_t>(engine_.context_tokens, one.prompt.size() + 1) - one.prompt.size();
   const auto default_tokens = one.what->continuations.empty() ? static_cast<std::uint32_t>(room) : 1;
@@ -237,14 +239,19 @@ void scheduler::opened(result<row_id> row, instant now) {
     rows_.emplace(*row, &one);
     one.opened = now;
     one.processed = one.restored;
+    began_at_prefix(one);
     return;
   }
-  if (row.error().code == errc::busy && !one.over()) {
+  if (one.over()) return;
+  if (row.error().code == errc::busy) {
+    if (make_room_for(one)) return;
     if (!rows_.empty()) {
       no_room_ = true;
       return;
     }
-    if (prefixes_ != nullptr && prefixes_->evict_oldest()) return;
+  } else if (one.restored > 0) {
+    one.kept_here.unrestorable = one.restored;
+    return;
   }
   finish(one, std::move(row).error());
 }
@@ -261,20 +268,36 @@ void scheduler::finish(job& one, result<answer>&& how) {
   heard(one, was_ready);
 }
 
-void scheduler::refuse(job& one, refusal why, std::string message) {
-  finish(one, refused(why, std::move(message)));
+void scheduler::refuse(job& one, refusal why, std::string_view message) noexcept {
+  try {
+    finish(one, refused(why, std::string(message)));
+  } catch (const std::bad_alloc&) {
+    finish(one, no_memory());
+  }
 }
 
-void scheduler::heard(const job& one, bool was_ready) {
-  if (!was_ready && one.out->ready()) news_.push_back(one.id);
+void scheduler::heard(const job& one, bool was_ready) noexcept {
+  if (was_ready || !one.out->ready()) return;
+  try {
+    news_.push_back(one.id);
+  } catch (const std::bad_alloc&) {
+    news_lost_ = true;
+  }
+}
+
+void scheduler::out_of_memory() noexcept {
+  taking_.reset();
+  at_cut_.clear();
+  prefix_news_ = true;
+  no_room_ = false;
+  for (auto& one : batch_) {
+    one->asked_to_leave = false;
+    finish(*one, no_memory());
+  }
 }
 
 void scheduler::expire(instant now) {
-  while (const auto late = queue_.take_expired(now)) {
-    refuse(
-        *late, refusal::queue_timeout,
-        "waited " + std::to_string(std::lround(how_.queue_timeout_s)) + " s (queue_timeout_s) for its turn");
-  }
+  while (const auto late = queue_.take_expired(now)) refuse(*late, refusal::queue_timeout, waited_too_long_);
 }
 
 statistics scheduler::stats() const {

@@ -3,8 +3,12 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <new>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -64,6 +68,9 @@ using action = std::variant<prepare_prompt, open_row, run_step, remove_row, meas
 /// A host's threads call submit(), cancel(), control() and close(); the engine's thread calls
 /// next() and reports, in turns, and alone touches `prefixes`. All calls need one lock, but not what an
 /// action asks for: a host never waits for the engine.
+///
+/// What the engine's thread calls may run out of memory (std::bad_alloc): then out_of_memory() puts things in
+/// order. cancel() and close() need none.
 class scheduler {
  public:
   /// `prefixes` may be null: nothing is kept. It outlives the scheduler.
@@ -91,18 +98,27 @@ class scheduler {
   void removed(bool gone);
   void measured(const memory_report& memory, std::optional<std::uint64_t> bytes);
   void snapshot_taken(result<std::shared_ptr<const snapshot>> taken);
+  /// A call did not come to its end: ends all that runs, whose rows follow. What waits goes on waiting.
+  void out_of_memory() noexcept;
 
   [[nodiscard]] statistics stats() const;
-  /// Requests whose outlet got something to read since the last call, some twice.
-  void take_news(std::vector<job_id>& into) {
+  /// Requests whose outlet got something to read since the last call, some twice. False: there was no memory
+  /// to note all of them.
+  [[nodiscard]] bool take_news(std::vector<job_id>& into) noexcept {
     into.clear();
     into.swap(news_);
+    return !std::exchange(news_lost_, false);
   }
 
  private:
   [[nodiscard]] std::size_t places() const noexcept;
   [[nodiscard]] bool may_join(const job& one) const noexcept;
+  [[nodiscard]] bool keeps_prefixes() const noexcept { return prefixes_ != nullptr && engine_.snapshots; }
   [[nodiscard]] bool awaits_prefix(const job& one) const;
+  void begin_at_prefix(job& one, row_request& row);
+  void began_at_prefix(job& one);
+  [[nodiscard]] bool make_room_for(const job& one);
+  void tell_of_prefix(job& one);
   [[nodiscard]] std::optional<action> leave();
   [[nodiscard]] std::optional<action> keep_prefix();
   [[nodiscard]] std::optional<action> begin_rows(instant now);
@@ -115,13 +131,14 @@ class scheduler {
   void saw(const prefilled& one);
   void got(const generated& one, instant now);
   void got(const scored& one, instant now);
+  void got(const row_failure& one);
   void complete(job& one, chat::finish_reason why);
   void finish(job& one, result<answer>&& how);
-  void refuse(job& one, refusal why, std::string message);
+  void refuse(job& one, refusal why, std::string_view message) noexcept;
   void fail_batch(const error& why);
   void row_gone(job& one);
   void cut_done(bool shared);
-  void heard(const job& one, bool was_ready);
+  void heard(const job& one, bool was_ready) noexcept;
 
   options how_;
   traits engine_;
@@ -146,6 +163,9 @@ class scheduler {
   control_id last_control_ = 0;
   statistics counted_;
   std::vector<job_id> news_;
+  bool news_lost_ = false;
+  std::string waited_too_long_;                   ///< The message, made while there is memory.
+  std::unordered_set<std::string> keys_without_;  ///< Those told that no prefix is kept.
 };
 
 }  // namespace evalcore::engine

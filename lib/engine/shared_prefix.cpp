@@ -1,6 +1,8 @@
 // What the scheduler does so that a prefix which several requests share is computed once.
 #include <algorithm>
+#include <iterator>
 #include <span>
+#include <utility>
 
 #include "engine/scheduler.hpp"
 
@@ -16,7 +18,7 @@ std::span<const token> first(const std::vector<token>& tokens, std::size_t count
 void scheduler::plan_prefix(job& one) const {
   if (!one.what->share) return;
   one.whole.prefix = prefix_use{.key = one.what->share->key};
-  if (prefixes_ == nullptr || !engine_.snapshots) return;
+  if (!keeps_prefixes()) return;
   const auto& share = *one.what->share;
   one.salt = cache_salt(share.scope, share.key, one.alone ? row_layout::exclusive : row_layout::batch,
                         one.what->media);
@@ -32,9 +34,51 @@ void scheduler::plan_prefix(job& one) const {
   one.cuts.erase(twice.begin(), twice.end());
 }
 
+/// Its row begins at the longest snapshot that there is, but not at one that it could not be opened with.
+void scheduler::begin_at_prefix(job& one, row_request& row) {
+  one.restored = 0;
+  if (one.salt.empty()) return;
+  if (one.kept_here.unrestorable == 0) {
+    auto found = prefixes_->find(one.salt, one.prompt);
+    row.from = std::move(found.from);
+    row.restored = one.restored = found.tokens;
+  }
+  std::ranges::copy_if(one.cuts, std::back_inserter(row.cuts),
+                       [&](std::uint32_t cut) { return cut > one.restored; });
+}
+
+void scheduler::began_at_prefix(job& one) {
+  if (one.salt.empty()) return;
+  // What opens without its snapshot, and did not with it, had a bad one.
+  if (one.kept_here.unrestorable > 0)
+    prefixes_->drop(one.salt, first(one.prompt, one.kept_here.unrestorable));
+  prefixes_->count_opened(one.restored);
+  std::erase_if(one.cuts, [&](std::uint32_t cut) { return cut <= one.restored; });
+}
+
+/// What a row needs more than it may be worth to later ones: a snapshot that no row uses goes for it. That
+/// which the row is to begin at goes only where nothing runs that could make room.
+bool scheduler::make_room_for(const job& one) {
+  if (prefixes_ == nullptr) return false;
+  const auto own = rows_.empty() ? prefix_cache::hit{} : prefixes_->find(one.salt, one.prompt);
+  return prefixes_->evict_oldest();
+}
+
+/// What its answer says of the prefixes that it should have had or left.
+void scheduler::tell_of_prefix(job& one) {
+  if (!one.whole.prefix) return;
+  auto& told = *one.whole.prefix;
+  told.degraded_reason = one.salt.empty()
+                             ? no_prefixes_reason(engine_)
+                             : degraded_reason(one.kept_here, one.whole.prompt_tokens, prefixes_->stats());
+  if (told.degraded_reason.empty()) return;
+  told.first_report =
+      one.salt.empty() ? keys_without_.insert(told.key).second : prefixes_->first_report(told.key);
+}
+
 /// Whether a row computes more of this prompt than is kept now, and will stop where that can be kept.
 bool scheduler::awaits_prefix(const job& one) const {
-  if (one.salt.empty() || !one.may_wait) return false;
+  if (one.salt.empty() || !one.may_wait || one.kept_here.unrestorable > 0) return false;
   const auto kept = prefixes_->longest(one.salt, one.prompt);
   return std::ranges::any_of(batch_, [&](const auto& other) {
     return other->row && !other->over() && other->salt == one.salt &&

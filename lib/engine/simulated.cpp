@@ -36,23 +36,35 @@ std::string_view text_of(token id) {
 
 class kept_row final : public snapshot {
  public:
-  kept_row(std::vector<token> first, std::uint64_t hash, std::uint64_t size,
-           std::shared_ptr<std::atomic<std::int64_t>> live)
-      : tokens(std::move(first)), state(hash), bytes_(size), live_(std::move(live)) {
+  kept_row(std::uint64_t which, std::vector<token> first, std::uint64_t hash, std::uint64_t size,
+           std::shared_ptr<std::atomic<std::int64_t>> live,
+           std::shared_ptr<std::atomic<std::uint64_t>> live_tokens)
+      : number(which),
+        tokens(std::move(first)),
+        state(hash),
+        bytes_(size),
+        live_(std::move(live)),
+        live_tokens_(std::move(live_tokens)) {
     ++*live_;
+    *live_tokens_ += tokens.size();
   }
   kept_row(const kept_row&) = delete;
   kept_row& operator=(const kept_row&) = delete;
-  ~kept_row() override { --*live_; }
+  ~kept_row() override {
+    --*live_;
+    *live_tokens_ -= tokens.size();
+  }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept override { return bytes_; }
 
+  std::uint64_t number;  ///< From 1, of those of its engine.
   std::vector<token> tokens;
   std::uint64_t state;
 
  private:
   std::uint64_t bytes_;
   std::shared_ptr<std::atomic<std::int64_t>> live_;
+  std::shared_ptr<std::atomic<std::uint64_t>> live_tokens_;
 };
 
 error wrong(std::string message) { return fail(errc::invalid_argument, stage::send, std::move(message)); }
@@ -94,7 +106,10 @@ result<void> check(const row_request& asked, const traits& about) {
 }  // namespace
 
 simulated_engine::simulated_engine(simulated_options how, virtual_clock& clock)
-    : how_(std::move(how)), clock_(clock), live_snapshots_(std::make_shared<std::atomic<std::int64_t>>(0)) {}
+    : how_(std::move(how)),
+      clock_(clock),
+      live_snapshots_(std::make_shared<std::atomic<std::int64_t>>(0)),
+      snapshot_tokens_(std::make_shared<std::atomic<std::uint64_t>>(0)) {}
 simulated_engine::~simulated_engine() = default;
 
 result<rendered> simulated_engine::render(const chat::request& request) {
@@ -127,28 +142,42 @@ result<std::vector<token>> simulated_engine::tokenize(std::string_view text, boo
   return tokens;
 }
 
+bool simulated_engine::has_room_for(const row_request& request) const {
+  if (!how_.shared_tokens) return true;
+  const auto needs = [](const row_request& row) { return row.prompt.size() + row.max_tokens - row.restored; };
+  std::uint64_t taken = *snapshot_tokens_ + needs(request);
+  for (const auto& [id, one] : rows_) taken += needs(one.asked);
+  return taken <= *how_.shared_tokens;
+}
+
 result<row_id> simulated_engine::open(row_request request) {
   if (open_fault_) return *std::exchange(open_fault_, std::nullopt);
   if (auto fine = check(request, how_.about); !fine) return std::move(fine).error();
   if (rows_.size() >= how_.about.max_rows) {
     return fail(errc::busy, stage::send, "all " + std::to_string(how_.about.max_rows) + " rows are open");
   }
-  ++counted_.opened;
-  auto& made = rows_[++last_row_];
+  if (!has_room_for(request)) {
+    return fail(errc::busy, stage::send, "rows and snapshots fill the memory that they share");
+  }
+  sequence made;
   if (request.from) {
     const auto& kept = dynamic_cast<const kept_row&>(*request.from);
+    if (kept.number <= damaged_through_) {
+      return fail(errc::backend_fault, stage::send, "the snapshot is damaged");
+    }
     made.tokens = kept.tokens;
     made.state = kept.state;
     request.from.reset();
   }
   made.asked = std::move(request);
-  return last_row_;
+  rows_.emplace(last_row_ + 1, std::move(made));
+  ++counted_.opened;
+  return ++last_row_;
 }
 
 result<void> simulated_engine::step(std::uint32_t max_width, step_output& out) {
   out.clear();
   if (max_width < 1) throw std::logic_error("a step of width 0");
-  interrupted_ = false;
   ++counted_.steps;
   if (step_fault_) {
     for (auto& [id, one] : rows_) one.lost = true;
@@ -186,6 +215,7 @@ result<void> simulated_engine::step(std::uint32_t max_width, step_output& out) {
     }
     at = gone ? rows_.erase(at) : std::next(at);
   }
+  interrupted_ = false;
   return {};
 }
 
@@ -287,7 +317,8 @@ result<std::shared_ptr<const snapshot>> simulated_engine::take_snapshot(row_id r
   clock_.now += how_.cost.snapshot;
   const auto& one = found->second;
   return std::shared_ptr<const snapshot>(std::make_shared<kept_row>(
-      one.tokens, one.state, one.tokens.size() * how_.snapshot_token_bytes, live_snapshots_));
+      counted_.snapshots, one.tokens, one.state, one.tokens.size() * how_.snapshot_token_bytes,
+      live_snapshots_, snapshot_tokens_));
 }
 
 }  // namespace evalcore::engine

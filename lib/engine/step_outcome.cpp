@@ -8,6 +8,20 @@
 #include "engine/scheduler.hpp"
 
 namespace evalcore::engine {
+namespace {
+
+/// A token that was chosen has a probability, and so have those likelier than it; others may have none at
+/// all, but not one that is no number.
+bool is_number(const generated& made) {
+  return std::isfinite(made.logprob.value_or(0)) &&
+         std::ranges::none_of(made.top, [](const likely& one) { return std::isnan(one.logprob); });
+}
+
+std::string no_number(const traits& engine) {
+  return engine.name + " told a log probability that is no number: its model may be damaged";
+}
+
+}  // namespace
 
 void scheduler::stepped(const result<void>& outcome, const step_output& out, instant now) {
   at_cut_.clear();
@@ -16,8 +30,10 @@ void scheduler::stepped(const result<void>& outcome, const step_output& out, ins
   for (const auto& one : out.prefill) saw(one);
   for (const auto& one : out.tokens) got(one, now);
   for (const auto& one : out.scores) got(one, now);
+  for (const auto& one : out.failures) got(one);
   std::erase_if(at_cut_, [](const job* one) { return !one->row; });
-  if (out.prefill.empty() && out.tokens.empty() && out.scores.empty() && !out.interrupted) {
+  if (out.prefill.empty() && out.tokens.empty() && out.scores.empty() && out.failures.empty() &&
+      !out.interrupted) {
     fail_batch(refused(refusal::backend_error, engine_.name + " has rows but does no work on them"));
   }
 }
@@ -54,6 +70,7 @@ void scheduler::got(const generated& made, instant now) {
     whole.tail = one->stops.take_held();
     return complete(*one, chat::finish_reason::stop);
   }
+  if (!is_number(made)) return refuse(*one, refusal::backend_error, no_number(engine_));
   if (!one->first_token) one->first_token = now;
   one->last_token = now;
   ++whole.generation_tokens;
@@ -79,10 +96,7 @@ void scheduler::got(const scored& one_of, instant now) {
   if (one == nullptr) return;
   if (one_of.last) row_gone(*one);
   if (one->over()) return;
-  if (!std::isfinite(one_of.sum_logprob)) {
-    return refuse(*one, refusal::backend_error,
-                  engine_.name + " computed no number for a continuation: the model's file may be damaged");
-  }
+  if (!std::isfinite(one_of.sum_logprob)) return refuse(*one, refusal::backend_error, no_number(engine_));
   if (!one->first_token) one->first_token = now;
   one->last_token = now;
   auto& scores = one->whole.scores;
@@ -96,16 +110,19 @@ void scheduler::got(const scored& one_of, instant now) {
   complete(*one, chat::finish_reason::stop);
 }
 
+void scheduler::got(const row_failure& failed) {
+  auto* one = of(failed.row);
+  if (one == nullptr) return;
+  row_gone(*one);
+  finish(*one, failed.why);
+}
+
 void scheduler::complete(job& one, chat::finish_reason why) {
   auto& whole = one.whole;
   whole.finish = why;
   whole.prompt_tokens = static_cast<std::uint32_t>(one.prompt.size());
   whole.cached_tokens = one.restored;
-  if (!one.salt.empty()) {
-    whole.prefix->degraded_reason = degraded_reason(one.kept_here, whole.prompt_tokens, prefixes_->stats());
-    whole.prefix->first_report =
-        !whole.prefix->degraded_reason.empty() && prefixes_->first_report(whole.prefix->key);
-  }
+  tell_of_prefix(one);
   whole.how.mode = one.alone ? run_mode::exclusive : run_mode::continuous;
   whole.how.queued = one.started - one.submitted;
   if (one.first_token) {

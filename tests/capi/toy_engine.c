@@ -137,7 +137,8 @@ static void score(toy_row* row, evc_step* out) {
   drop(row);
 }
 
-static void decode(toy_row* row, uint32_t batch_rows, evc_step* out) {
+static void decode(const toy_engine* toy, toy_row* row, uint32_t batch_rows, evc_step* out) {
+  const int wrong = toy->wrong_from_width != 0 && batch_rows >= toy->wrong_from_width;
   const uint8_t next = toy_next(row->hash);
   evc_str text;
   if (next == 0) {
@@ -150,7 +151,7 @@ static void decode(toy_row* row, uint32_t batch_rows, evc_step* out) {
   row->hash = toy_hash(row->hash, next);
   evc_step_token(out, row->id, next, text, batch_rows);
   if (row->logprobs) {
-    evc_step_logprob(out, -0.25f);
+    evc_step_logprob(out, wrong ? -0.25000003f : -0.25f);
     evc_step_likely(out, next, -0.25f);
     evc_step_likely(out, 'z', -2.0f);
   }
@@ -171,7 +172,7 @@ static evc_status step(void* context, uint32_t max_width, evc_step* out) {
     } else if (row->continuation_count > 0) {
       score(row, out);
     } else {
-      decode(row, open, out);
+      decode(toy, row, open, out);
     }
   }
   if (toy->lying) evc_step_token(out, 999, 'x', str("x"), 1);

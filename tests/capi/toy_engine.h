@@ -31,10 +31,11 @@ typedef struct toy_engine {
   /* What a test looks at. */
   int starts;
   int destroys;
-  int snapshots; /* Alive. */
-  uint64_t fed;  /* Tokens that were computed. */
-  int failing;   /* 1: step fails. */
-  int lying;     /* 1: step tells of a row that is not there. */
+  int snapshots;             /* Alive. */
+  uint64_t fed;              /* Tokens that were computed. */
+  int failing;               /* 1: step fails. */
+  int lying;                 /* 1: step tells of a row that is not there. */
+  uint32_t wrong_from_width; /* Of batches of so many rows the probabilities are off; 0: of none. */
   char words[TOY_WORDS];
   int32_t tokens[4096];
   char text[4096];

@@ -124,8 +124,10 @@ TEST_CASE("an engine's answer is a reply with its counts and how it was run") {
 TEST_CASE("what a loader found out about its engine is told, and planned for") {
   bench careful(spelling(3), {.max_batch_size = 4}, 2, false);
   const auto& about = careful.held->about();
-  CHECK(about.notes == std::vector<std::string>{"at most 2 rows share a batch, and prefixes are not kept, so "
-                                                "that an answer does not depend on the others"});
+  CHECK(about.notes ==
+        std::vector<std::string>{
+            "at most 2 rows share a batch, and prefixes are not kept, so "
+            "that an answer does not depend on the others: whoever loaded the engine says so"});
   REQUIRE(about.cache);
   CHECK_FALSE(about.cache->keeps);
   CHECK(about.slots == 4);
@@ -139,8 +141,8 @@ TEST_CASE("what a loader found out about its engine is told, and planned for") {
   bench alone(spelling(3), {.max_batch_size = 4}, 0);
   CHECK(alone.held->about().slots == 1);
   CHECK(alone.held->about().notes ==
-        std::vector<std::string>{
-            "rows are computed one by one, so that an answer does not depend on the others"});
+        std::vector<std::string>{"rows are computed one by one, so that an answer does not depend on the "
+                                 "others: whoever loaded the engine says so"});
   CHECK(alone.held->about().cache->keeps);
 
   const bench free;

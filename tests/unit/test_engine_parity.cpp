@@ -25,8 +25,10 @@ TEST_CASE(
   CHECK(verdict.width == 16);
   CHECK(verdict.restores);
   CHECK(verdict.why.empty());
-  // One prompt of 576 + 9 tokens; nine each for the same row warm, 15 others, and 16 rows at five widths.
-  CHECK(toy.prompt_tokens == 585 + 9 * (1 + 15 + 80));
+  // One prompt of 576 + 9 tokens; nine each for the same row warm, 15 others, and all 16 together.
+  CHECK(toy.prompt_tokens == 585 + 9 * (1 + 15 + 16));
+  // Each has a first token, and then batches of 16, 13, 11, 8, 7, 5, 4, 3 and 2 rows have 69.
+  CHECK(toy.answer_tokens == 10 + 10 + (15 + 69 - 9) + (16 + 69));
 }
 
 TEST_CASE("a difference of one bit from a width on makes the width below it the widest safe one") {
@@ -55,6 +57,18 @@ TEST_CASE("rows that change even one by one when others are open have no safe wi
   CHECK(verdict_of(toy).width == 0);
 }
 
+TEST_CASE("a batch of any size that is computed in another way is found, of few rows, too") {
+  for (const std::uint32_t rows : {2U, 3U, 4U, 6U, 8U, 16U}) {
+    for (const std::uint32_t size : {2U, 3U, 4U, 5U, 7U, 8U, 11U, 13U, 16U}) {
+      if (size > rows) continue;
+      toy_step_engine toy(rows);
+      toy.first_token_alone = true;
+      toy.wrong_at_width = size;
+      CHECK_MESSAGE(verdict_of(toy).width < rows, size, " of ", rows);
+    }
+  }
+}
+
 TEST_CASE("the widest batch that is checked has all rows of the engine") {
   toy_step_engine one(1);
   CHECK(verdict_of(one).width == 1);
@@ -62,11 +76,49 @@ TEST_CASE("the widest batch that is checked has all rows of the engine") {
   CHECK(verdict_of(six).width == 6);
 }
 
-TEST_CASE("a short context shortens the prefix, and one without room for any is refused") {
+TEST_CASE("a short context shortens the prefix, and one without room for any proves nothing") {
   toy_step_engine hundred(4, 100);
   CHECK(verdict_of(hundred).width == 4);
   toy_step_engine short_one(4, 64);
-  auto checked = check_parity(short_one);
+  const auto verdict = verdict_of(short_one);
+  CHECK(verdict.width == 0);
+  CHECK_FALSE(verdict.restores);
+  CHECK(verdict.why == "a context of 64 tokens is too short for a comparison");
+}
+
+TEST_CASE("rows that the engine refuses prove nothing, and a fault of the engine is an error") {
+  toy_step_engine toy;
+  toy.open_fault = fail(errc::unsupported, stage::send, "no log probabilities here");
+  const auto verdict = verdict_of(toy);
+  CHECK(verdict.width == 0);
+  CHECK(verdict.why == "the rows of a comparison were refused: no log probabilities here");
+  toy.open_fault = fail(errc::backend_fault, stage::send, "broken");
+  auto checked = check_parity(toy);
   REQUIRE_FALSE(checked);
-  CHECK(checked.error().code == errc::invalid_argument);
+  CHECK(checked.error().message == "broken");
+}
+
+TEST_CASE("without log probabilities the tokens are compared") {
+  toy_step_engine toy;
+  toy.tells_logprobs = false;
+  CHECK(verdict_of(toy).width == 16);
+  toy.wrong_from_width = 5;
+  const auto verdict = verdict_of(toy);
+  CHECK(verdict.width == 4);
+  CHECK(verdict.why.ends_with(": other tokens than alone"));
+}
+
+TEST_CASE("a note tells what a verdict costs, and nothing where it costs nothing") {
+  const traits wide{.max_rows = 16, .snapshots = true};
+  const traits plain{.max_rows = 4, .snapshots = false};
+  CHECK(note_of({.width = 16, .restores = true, .why = {}}, wide, 16).empty());
+  CHECK(note_of({.width = 4, .restores = true, .why = {}}, wide, 4).empty());
+  CHECK(note_of({.width = 4, .restores = false, .why = {}}, plain, 16).empty());
+  CHECK(note_of({.width = 1, .restores = false, .why = "so"}, wide, 4) ==
+        "rows are computed one by one, and prefixes are not kept, so that an answer does not depend on the "
+        "others: so");
+  CHECK(
+      note_of({.width = 4, .restores = true, .why = {}}, wide, 8) ==
+      "at most 4 rows share a batch, so that an answer does not depend on the others: wider batches are not "
+      "tested");
 }

@@ -47,6 +47,16 @@ TEST_CASE("quantised weights are safe at every width, and a restored prefix is a
   CHECK_MESSAGE(checked->why.empty(), checked->why);
 }
 
+TEST_CASE("unquantised weights are found unsafe in any batch, however few rows there are") {
+  for (const std::uint32_t rows : {2U, 3U, 4U, 6U, 8U, 16U}) {
+    const auto engine =
+        must_open({.model_path = canned_model("canned.gguf"), .max_rows = rows, .context_tokens = 1024});
+    auto checked = check_parity(*engine);
+    REQUIRE(checked);
+    CHECK_MESSAGE(checked->width == 1, rows);
+  }
+}
+
 TEST_CASE("for unquantised weights the verdict is that of comparing all rows at each width") {
   const auto engine = open_canned("canned.gguf");
   auto checked = check_parity(*engine);

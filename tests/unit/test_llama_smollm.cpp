@@ -5,7 +5,9 @@
 #include <thread>
 
 #include <evalcore/engine/parity.hpp>
+#include <evalcore/engine/runtime.hpp>
 
+#include "unit/counted_prefill.hpp"
 #include "unit/llama_model.hpp"
 
 using namespace evalcore;
@@ -50,6 +52,40 @@ TEST_CASE("a prompt of 2,000 tokens is left within half a second, and the row go
   CHECK(processed % 64 == 0);
   CHECK(processed < 256);
   CHECK(engine->remove(*id));
+}
+
+TEST_CASE("a request that is cancelled amid a prompt of 2,000 tokens frees the engine within half a second") {
+  using clock = std::chrono::steady_clock;
+  const auto seen = std::make_shared<prefill_count>();
+  std::vector<token> prompt;
+  auto started = runtime::start(
+      [&]() -> result<loaded_engine> {
+        auto model = open_smollm(1);
+        prompt = some_prompt(*model, 2'000, 1);
+        return loaded_engine{.engine = std::make_unique<counted_prefill>(std::move(model), seen),
+                             .safe_width = 1};
+      },
+      {.max_batch_size = 1, .batch_wait_ms = 0});
+  REQUIRE(started);
+  request asked;
+  asked.prompt = prompt;
+  asked.max_tokens = 1;
+  asked.watch_prefill = true;
+  auto from = (*started)->submit(std::move(asked));
+  REQUIRE(from);
+  stream::reading got;
+  REQUIRE((*from)->read(got, std::chrono::seconds(60)));
+  const auto before = std::get<prefill_seen>(got.records.back()).processed;
+  const auto cancelled = clock::now();
+  (*from)->cancel();
+  REQUIRE((*from)->read(got));
+  CHECK(got.end->error().code == errc::cancelled);
+  // In its turn: when the row is gone.
+  REQUIRE((*started)->control([](step_engine& /*model*/) -> result<void> { return {}; }));
+  CHECK(clock::now() - cancelled < std::chrono::milliseconds(500));
+  CHECK(before >= 256);
+  CHECK(seen->processed < 1'500);
+  CHECK((*started)->stats().active == 0);
 }
 
 TEST_CASE("text becomes the tokens of the model's own vocabulary") {

@@ -39,8 +39,11 @@ struct fixture {
   kept store(const std::vector<token>& prefix, std::uint64_t bytes = 1, std::string_view salt = "s") {
     return cache.store(salt, prefix, std::make_shared<counted_snapshot>(bytes, alive));
   }
+  /// A row that begins there.
   std::uint32_t find(const std::vector<token>& prompt, std::string_view salt = "s") {
-    return cache.find(salt, prompt).tokens;
+    const auto found = cache.find(salt, prompt).tokens;
+    cache.count_opened(found);
+    return found;
   }
 
   std::uint64_t alive = 0;
@@ -260,7 +263,7 @@ TEST_CASE("the first prompt of a tool loop can be restored after its four steps"
   auto prompt = tokens(200);
   const auto first = prompt;
   for (int call = 0; call < 5; ++call) {
-    (void)at.cache.find("s", prompt);
+    (void)at.find(prompt);
     const auto cut = at.cache.cut_before_end(static_cast<std::uint32_t>(prompt.size()));
     at.store({prompt.begin(), prompt.begin() + cut});
     prompt = joined(prompt, tokens(50, 10'000 * (call + 1)));
@@ -281,16 +284,42 @@ TEST_CASE("a prefix that is there already is not kept twice, and counts as used"
   CHECK(at.find(tokens(21, 100)) == 0);
 }
 
-TEST_CASE("an evicted snapshot lives on in the row that was opened from it") {
-  fixture at;
+TEST_CASE("a snapshot that somebody holds makes no room and is not evicted, but the next one is") {
+  fixture at({.max_bytes = 100});
   at.store(tokens(20), 40);
   auto row = at.cache.find("s", tokens(30));
+  at.store(tokens(20, 500), 40);
   CHECK(at.cache.evict_oldest());
   CHECK(at.alive == 40);
-  row = {};
-  CHECK(at.alive == 0);
   CHECK_FALSE(at.cache.evict_oldest());
-  CHECK(at.cache.stats().evictions == 1);
+  CHECK_FALSE(at.cache.make_room(80, {}));
+  CHECK(at.cache.stats().memory_skips == 1);
+  row = {};
+  CHECK(at.cache.make_room(80, {}));
+  CHECK(at.alive == 0);
+  CHECK(at.cache.stats().evictions == 2);
+}
+
+TEST_CASE("what is found counts when a row begins, and what is dropped is gone") {
+  fixture at;
+  at.store(tokens(20), 40);
+  at.store(tokens(30), 40);
+  for (int asked = 0; asked < 3; ++asked) CHECK(at.cache.find("s", tokens(50)).tokens == 30);
+  CHECK(at.cache.stats().hits == 0);
+  at.cache.count_opened(30);
+  at.cache.count_opened(0);
+  at.cache.drop("s", tokens(30));
+  at.cache.drop("s", tokens(30));
+  at.cache.drop("another", tokens(20));
+  CHECK(at.find(tokens(50)) == 20);
+  const auto stats = at.cache.stats();
+  CHECK(stats.hits == 2);
+  CHECK(stats.misses == 1);
+  CHECK(stats.restored_tokens == 50);
+  CHECK(stats.unrestorable == 1);
+  CHECK(stats.evictions == 0);
+  CHECK(stats.resident_bytes == 40);
+  CHECK(at.alive == 40);
 }
 
 TEST_CASE("clear lets go of everything and keeps the counts") {

@@ -1,9 +1,6 @@
 // How requests are refused and how they end before their time.
 #include <doctest/doctest.h>
 
-#include <functional>
-#include <limits>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,64 +22,6 @@ engine::simulated_options slow_prefill(std::uint32_t chunk, bool holds_rows) {
   how.prefill_chunk = chunk;
   how.holds_prefilling_rows = holds_rows;
   return how;
-}
-
-/// Each step says what `says` writes, about a row of number 1. To remove it either throws or is refused.
-class broken_engine final : public engine::step_engine {
- public:
-  broken_engine(std::function<void(engine::step_output&)> says, bool keeps_rows)
-      : says_(std::move(says)), keeps_rows_(keeps_rows) {}
-
-  [[nodiscard]] const engine::traits& about() const override { return traits_; }
-  [[nodiscard]] result<engine::rendered> render(const chat::request& /*request*/) override {
-    return engine::rendered{};
-  }
-  [[nodiscard]] result<std::vector<engine::token>> tokenize(std::string_view /*text*/,
-                                                            bool /*special*/) override {
-    return std::vector<engine::token>{1};
-  }
-  [[nodiscard]] result<engine::row_id> open(engine::row_request /*asked*/) override { return 1; }
-  [[nodiscard]] result<void> step(std::uint32_t /*width*/, engine::step_output& out) override {
-    out.clear();
-    says_(out);
-    return {};
-  }
-  [[nodiscard]] bool remove(engine::row_id /*row*/) override {
-    if (!keeps_rows_) throw std::runtime_error("never");
-    return false;
-  }
-  void interrupt() noexcept override {}
-  [[nodiscard]] std::optional<std::uint64_t> snapshot_bytes(std::uint32_t /*tokens*/) const override {
-    return {};
-  }
-  [[nodiscard]] result<std::shared_ptr<const engine::snapshot>> take_snapshot(
-      engine::row_id /*row*/) override {
-    return fail(errc::unsupported, stage::body, "none");
-  }
-  [[nodiscard]] engine::memory_report memory() const override { return {}; }
-
- private:
-  engine::traits traits_{.name = "broken", .scoring = true};
-  std::function<void(engine::step_output&)> says_;
-  bool keeps_rows_;
-};
-
-/// What becomes of one request there, until the machine has nothing more to do.
-reader on_broken_engine(engine::request what, std::function<void(engine::step_output&)> says,
-                        bool keeps_rows = false) {
-  broken_engine model(std::move(says), keeps_rows);
-  engine::scheduler machine({.batch_wait_ms = 0}, model.about(), nullptr);
-  const instant now;
-  auto given = machine.submit(std::move(what), false, now);
-  REQUIRE(given);
-  engine::step_output out;
-  no_lock none;
-  for (int turns = 0; turns < 20; ++turns) {
-    auto to_do = machine.next(now);
-    engine::perform(to_do, model, out, machine, none, [&] { return now; });
-  }
-  CHECK(machine.stats().active == 0);
-  return {.id = given->id, .out = given->out};
 }
 
 }  // namespace
@@ -138,6 +77,22 @@ TEST_CASE("the queue's bound counts what waits and not what runs") {
   CHECK(third.answer().generation_tokens == 2);
   CHECK(one.machine.stats().completed == 3);
   CHECK(one.machine.stats().failed == 0);
+}
+
+TEST_CASE("a full queue refuses the newcomer and harms nobody who waits or runs") {
+  rig one({.max_batch_size = 1, .max_queue_size = 2});
+  std::vector<reader> asked;
+  asked.push_back(one.submit(asking("a", 9)));
+  one.steps(2);
+  asked.push_back(one.submit(asking("b", 9)));
+  asked.push_back(one.submit(asking("c", 9)));
+  for (int i = 0; i < 5; ++i) CHECK(refusal_of(one.try_submit(asking("d", 9))) == "queue_full");
+  CHECK(one.machine.stats().rejected == 5);
+  one.run();
+  CHECK(asked[0].read().text == alone("a", 9));
+  CHECK(asked[1].read().text == alone("b", 9));
+  CHECK(asked[2].read().text == alone("c", 9));
+  CHECK(one.machine.stats().submitted == 3);
 }
 
 TEST_CASE("a control runs after what was submitted before it and before what comes after") {
@@ -367,39 +322,6 @@ TEST_CASE("an engine without room for the only row says so") {
   CHECK(asked.end->error().message == "no room");
 }
 
-TEST_CASE("an engine that has rows and does nothing is found out") {
-  for (const bool keeps_rows : {false, true}) {
-    auto asked = on_broken_engine(asking("a"), [](engine::step_output& /*out*/) {}, keeps_rows);
-    CHECK(asked.refusal() == "backend_error");
-    CHECK(asked.end->error().http_status == 500);
-  }
-}
-
-TEST_CASE("a continuation that the engine did not score is a failure and no score") {
-  auto what = asking("a");
-  what.continuations = {{1}, {2}};
-  auto asked = on_broken_engine(what, [](engine::step_output& out) {
-    out.scores.push_back({.row = 1, .continuation = 1, .sum_logprob = -1, .last = true});
-  });
-  CHECK(asked.refusal() == "backend_error");
-  CHECK(asked.end->error().message == "broken did not score all continuations");
-}
-
-TEST_CASE("a continuation without a number is a failure and no score") {
-  constexpr double infinite = std::numeric_limits<double>::infinity();
-  for (const double sum : {std::numeric_limits<double>::quiet_NaN(), -infinite, infinite}) {
-    auto what = asking("a");
-    what.continuations = {{1}, {2}};
-    auto asked = on_broken_engine(what, [sum](engine::step_output& out) {
-      out.scores.push_back({.row = 1, .continuation = 0, .sum_logprob = sum});
-      out.scores.push_back({.row = 1, .continuation = 1, .sum_logprob = -1, .last = true});
-    });
-    CHECK(asked.refusal() == "backend_error");
-    CHECK(asked.end->error().message ==
-          "broken computed no number for a continuation: the model's file may be damaged");
-  }
-}
-
 TEST_CASE("without max_tokens an engine must tell how much its context holds") {
   const engine::traits untold{.name = "table", .scoring = true};
   engine::scheduler machine({}, untold, nullptr);
@@ -409,18 +331,6 @@ TEST_CASE("without max_tokens an engine must tell how much its context holds") {
         "max_tokens must be given: table does not tell how much its context holds");
   open_ended.continuations = {{1}};
   CHECK(machine.submit(open_ended, false, {}).has_value());
-}
-
-TEST_CASE("words about rows that are not there harm nobody") {
-  auto asked = on_broken_engine(asking("a", 2), [](engine::step_output& out) {
-    out.prefill.push_back({.row = 77, .processed = 1, .at_cut = true});
-    out.prefill.push_back({.row = 1, .processed = 1, .at_cut = true});
-    out.tokens.push_back({.row = 77, .id = 'x', .text = "x"});
-    out.tokens.push_back({.row = 1, .id = 'y', .text = "y"});
-    out.scores.push_back({.row = 77, .continuation = 5, .last = true});
-  });
-  CHECK(asked.answer().generation_tokens == 2);
-  CHECK(asked.text == "yy");
 }
 
 TEST_CASE("closing ends what waits and what runs, then the engine is let go") {

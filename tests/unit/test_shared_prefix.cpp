@@ -5,41 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "unit/scheduler_rig.hpp"
+#include "unit/shared_prompts.hpp"
 
 using namespace evalcore;
 using namespace evalcore::test;
-
-namespace {
-
-constexpr std::uint64_t token_bytes = 1024;  // Of a snapshot, as the simulated engine counts by default.
-
-engine::prefix_cache_options roomy() { return {.max_bytes = std::uint64_t{64} << 20U, .reserve_bytes = 0}; }
-
-engine::simulated_options on_grid(std::uint32_t grid) {
-  engine::simulated_options how;
-  how.about.prefix_grid = grid;
-  how.prefill_chunk = 50;
-  return how;
-}
-
-engine::request sharing(std::string prompt, std::optional<std::vector<std::uint32_t>> cuts,
-                        std::uint32_t max_tokens = 4) {
-  auto made = asking(std::move(prompt), max_tokens);
-  made.share = engine::prefix_sharing{.key = "suite", .cuts = std::move(cuts)};
-  return made;
-}
-
-std::string item(int number) { return " item " + std::to_string(number) + "?"; }
-
-/// Texts after one system turn of `shared` bytes.
-std::vector<std::string> items(std::size_t shared, int count) {
-  std::vector<std::string> made;
-  for (int i = 0; i < count; ++i) made.push_back(std::string(shared, 's') + item(i));
-  return made;
-}
-
-}  // namespace
 
 TEST_CASE("off the grid a shared prefix is computed once: prefix and suffixes") {
   rig one({.max_batch_size = 4}, on_grid(1), roomy());
@@ -253,19 +222,6 @@ TEST_CASE(
   one.run();
   CHECK(asked.answer().generation_tokens == 4);
   CHECK(one.model.opened.at(0).cuts == std::vector<std::uint32_t>{128, 192});
-}
-
-TEST_CASE("an engine without snapshots ignores keys") {
-  auto how = on_grid(1);
-  how.about.snapshots = false;
-  rig one({}, how, roomy());
-  auto first = one.submit(sharing(items(100, 2)[0], {{100}}));
-  auto second = one.submit(sharing(items(100, 2)[1], {{100}}));
-  one.run();
-  CHECK(first.answer().how.peak_batch_size == 2);
-  CHECK(second.answer().cached_tokens == 0);
-  CHECK(second.answer().prefix->key == "suite");
-  CHECK(second.answer().prefix->degraded_reason.empty());
 }
 
 TEST_CASE("an engine that lacks room for a row gets that of the oldest snapshot") {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <evalcore/engine/step_engine.hpp>
@@ -14,9 +15,14 @@ namespace evalcore::engine {
 class toy_step_engine final : public step_engine {
  public:
   std::uint32_t wrong_from_width = 0;  ///< A batch of so many rows changes the last bit; 0: none does.
+  std::uint32_t wrong_at_width = 0;    ///< A batch of just so many rows does.
+  bool first_token_alone = false;      ///< It comes with the prompt, and depends on no width.
   bool wrong_when_restored = false;
   bool wrong_beside_others = false;  ///< Whatever the width.
-  std::uint32_t prompt_tokens = 0;   ///< Computed since the beginning.
+  bool tells_logprobs = true;        ///< Else a wrong row has wrong tokens.
+  std::optional<error> open_fault;
+  std::uint32_t prompt_tokens = 0;  ///< Computed since the beginning.
+  std::uint32_t answer_tokens = 0;
 
   explicit toy_step_engine(std::uint32_t rows = 16, std::uint32_t context = 1024) {
     about_.name = "toy";
@@ -26,6 +32,7 @@ class toy_step_engine final : public step_engine {
     about_.snapshots = true;
   }
 
+  void say_exact() { about_.exact = true; }
   [[nodiscard]] std::size_t open_rows() const { return rows_.size(); }
 
   [[nodiscard]] const traits& about() const override { return about_; }
@@ -36,6 +43,7 @@ class toy_step_engine final : public step_engine {
     return std::vector<token>(text.begin(), text.end());
   }
   [[nodiscard]] result<row_id> open(row_request request) override {
+    if (open_fault) return *open_fault;
     if (rows_.size() == about_.max_rows) return fail(errc::busy, stage::none, "full");
     row made{std::move(request)};
     made.held = made.asked.restored;
@@ -94,14 +102,17 @@ class toy_step_engine final : public step_engine {
     std::uint32_t sum = ++one.answered;
     for (const auto id : one.asked.prompt) sum = sum * 31 + static_cast<std::uint32_t>(id);
     float logprob = -1.0F / static_cast<float>(1 + sum % 1000);
+    ++answer_tokens;
+    if (first_token_alone && one.answered == 1) width = 0;
     const bool wrong = (wrong_from_width > 0 && width >= wrong_from_width) ||
+                       (wrong_at_width > 0 && width == wrong_at_width) ||
                        (wrong_when_restored && one.asked.from) || (wrong_beside_others && rows_.size() > 1);
     if (wrong) logprob = std::bit_cast<float>(std::bit_cast<std::uint32_t>(logprob) + 1);
     generated given;
     given.row = entry.first;
-    given.id = static_cast<token>(sum % 97);
-    given.logprob = logprob;
-    given.batch_rows = width;
+    given.id = static_cast<token>((sum + (wrong && !tells_logprobs ? 1 : 0)) % 97);
+    if (tells_logprobs) given.logprob = logprob;
+    given.batch_rows = std::max(width, 1U);
     return given;
   }
 

@@ -14,7 +14,8 @@ extern "C" {
 typedef struct evc_engine evc_engine;
 
 /**
- * Runs a model runtime of the host's on a thread of its own, and waits until it has started.
+ * Runs a model runtime of the host's on a thread of its own, and waits until it has started and, unless it
+ * says EVC_IS_EXACT, its rows are compared alone and together.
  *
  * The table is copied during the call; `context` is handed over: the table's `destroy` is called in any case,
  * here if the engine does not start, unless the table or the options are refused with EVC_E_INVALID_ARGUMENT
@@ -70,8 +71,8 @@ EVC_API evc_str evc_engine_event_text(const evc_engine_event* event) EVC_NOEXCEP
 /**
  * A JSON object, or nothing. TOKEN, if logprobs were asked for: {logprob, top: [{token, logprob}]}. PROGRESS:
  * the phase event. END of an answer: {finish_reason, usage, execution, performance, …}, of continuations also
- * scores:
- * [{sum_logprob, is_greedy}]. Borrowed until the event is freed.
+ * scores: [{sum_logprob, is_greedy}], and where the comparison of rows before the first request found that
+ * they must not share a batch or a prefix, note: what was found. Borrowed until the event is freed.
  */
 EVC_API evc_str evc_engine_event_json(const evc_engine_event* event) EVC_NOEXCEPT;
 /** Of an END without an answer: why. NULL otherwise. Borrowed until the event is freed. */

@@ -46,7 +46,10 @@ enum {
   EVC_CAN_SNAPSHOT = 2,       /**< take_snapshot works. */
   EVC_CAN_SCORE = 4,          /**< Rows may have continuations. */
   EVC_CAN_MEDIA = 8,          /**< Rows may have images. */
-  EVC_IS_RECURRENT = 16       /**< A snapshot costs much even of a short prefix: few are kept. */
+  EVC_IS_RECURRENT = 16,      /**< A snapshot costs much even of a short prefix: few are kept. */
+  EVC_IS_EXACT = 32           /**< An answer never depends on the rows beside it nor on what was restored, or
+                                   the host does not mind. Without it evalcore compares rows before the first
+                                   request, and keeps to what changes no bit. */
 };
 
 /** What an engine is. evalcore fills in the defaults named here, the engine what differs. */
@@ -165,7 +168,9 @@ typedef struct evc_step_engine_table {
   /** 1: the row is gone, or was not there. 0: it cannot leave yet; evalcore asks again after the next step.
    */
   int32_t (*remove)(void* context, uint64_t row);
-  /** Optional. Any thread. A step under way returns soon; without one, nothing happens. */
+  /** Optional. Any thread; evalcore holds no lock of its own. The step under way returns soon. Where none is,
+   * the next one returns soon, too, without any work if it likes: whoever calls cannot know whether a step
+   * has just begun. So a flag is set here, and cleared at the end of a step and not at its beginning. */
   void (*interrupt)(void* context);
   /** Optional. What a snapshot of so many tokens would cost; EVC_UNKNOWN: it shows only when taken. */
   uint64_t (*snapshot_bytes)(void* context, uint32_t tokens);

@@ -39,13 +39,14 @@ struct prefix_cache_options {
 
 /// Counted since the cache was made; clear() does not reset them.
 struct prefix_cache_stats {
-  std::uint64_t hits = 0;
-  std::uint64_t misses = 0;
+  std::uint64_t hits = 0;             ///< Rows that began at a snapshot,
+  std::uint64_t misses = 0;           ///< and those that found none.
   std::uint64_t restored_tokens = 0;  ///< By all hits.
   std::uint64_t stores = 0;
   std::uint64_t stored_tokens = 0;  ///< By all stores.
   std::uint64_t evictions = 0;
   std::uint64_t memory_skips = 0;    ///< Snapshots that the budget or the free memory had no room for.
+  std::uint64_t unrestorable = 0;    ///< Snapshots that the engine could not restore.
   std::uint64_t rejects = 0;         ///< Snapshots that the engine could not take, or that could never serve.
   std::uint64_t snapshots = 0;       ///< Now.
   std::uint64_t resident_bytes = 0;  ///< Now.
@@ -65,15 +66,20 @@ struct snapshot_tally {
   std::uint32_t stores = 0;
   std::uint32_t memory_skips = 0;
   std::uint32_t rejects = 0;
+  std::uint32_t unrestorable = 0;  ///< Tokens of the one that it was to begin with and could not; 0: none.
 
   void count(kept outcome) noexcept;
 };
-/// Why the next request of this key computes the whole prompt again: "#FALLBACK slug: sentence". Empty unless
-/// a snapshot was skipped or rejected and none was stored.
+/// Why this request, or the next one of its key, computes a prompt as a whole: "#FALLBACK slug: sentence".
+/// Empty unless a snapshot could not be restored, or one was skipped or rejected and none was stored.
 [[nodiscard]] std::string degraded_reason(const snapshot_tally& tally, std::uint32_t prompt_tokens,
                                           const prefix_cache_stats& cache);
+/// The same where no prefix is kept at all: since the engine has no snapshots, or since its answers change
+/// after a restored one.
+[[nodiscard]] std::string no_prefixes_reason(const traits& engine);
 
-/// Snapshots of prompts' beginnings in memory, found by their tokens. What was unused for longest goes first.
+/// Snapshots of prompts' beginnings in memory, found by their tokens. What was unused for longest goes first,
+/// of those that nobody holds.
 ///
 /// All calls come from the engine's thread: a snapshot that is replaced or evicted dies inside of the call.
 class prefix_cache {
@@ -93,10 +99,14 @@ class prefix_cache {
     std::shared_ptr<const snapshot> from;  ///< Null: nothing was found.
     std::uint32_t tokens = 0;              ///< Fewer than the prompt has.
   };
-  /// The longest snapshot that is a beginning of `prompt`, but not all of it. Counts as its use.
+  /// The longest snapshot that is a beginning of `prompt`, but not all of it. It goes last from now on.
   [[nodiscard]] hit find(std::string_view salt, std::span<const token> prompt);
-  /// As find(), but only the number of tokens, and nothing is counted.
+  /// As find(), but only the number of tokens, and it is no use of the snapshot.
   [[nodiscard]] std::uint32_t longest(std::string_view salt, std::span<const token> prompt) const;
+  /// A row has begun after so many restored tokens; 0: after none. For the statistics.
+  void count_opened(std::uint32_t restored) noexcept;
+  /// Lets go of a snapshot that the engine could not restore.
+  void drop(std::string_view salt, std::span<const token> prefix);
 
   /// Where to cut a prompt of `prompt_tokens` whose first `shared` tokens others will have too: the longest
   /// length that may be kept, at most `shared` and fewer than the prompt has. 0: none.
@@ -106,7 +116,8 @@ class prefix_cache {
 
   /// The first half of keeping a snapshot of `bytes`: evicts until the budget and the free memory have room.
   /// Called before it is taken if the engine knows its size, with `memory` as it is now; else after, with
-  /// `memory` as it was before. False: there can be no room; nothing was evicted, and a skip was counted.
+  /// `memory` as it was before. False: there is no room, and a skip was counted. Nothing is evicted for what
+  /// could not fit anyway.
   [[nodiscard]] bool make_room(std::uint64_t bytes, const memory_report& memory);
   /// The second half: keeps a snapshot of `prefix`, evicting others where the budget demands it. A prefix
   /// that is too short, or that does not end on the engine's grid, is rejected.
@@ -114,8 +125,9 @@ class prefix_cache {
   /// The engine could not take a snapshot. Always kept::rejected.
   kept reject() noexcept;
 
-  /// Lets go of the snapshot that was unused for longest, for an engine that has no room for a row. False:
-  /// there is none.
+  /// Lets go of the snapshot that was unused for longest, for an engine that has no room for a row. One that
+  /// somebody else holds (a row that uses its memory, a longer snapshot) would make no room, and stays.
+  /// False: there is no other.
   bool evict_oldest();
   /// Lets go of all, and returns how many they were.
   std::size_t clear();

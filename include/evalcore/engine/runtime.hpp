@@ -56,7 +56,9 @@ struct submission {
 /// An engine, and what was found out about it when it was loaded.
 struct loaded_engine {
   std::unique_ptr<step_engine> engine;
-  /// The widest tensor batch that changes no answer; 0: rows must not even be open side by side. Absent: any.
+  /// The widest tensor batch that changes no answer; 0: rows must not even be open side by side. Absent: any
+  /// if the engine says that it is exact (traits::exact); else check_parity() finds out, and whether prefixes
+  /// are kept.
   std::optional<std::uint32_t> safe_width;
   bool keep_prefixes = true;  ///< Whether an answer is the same after a restored prefix.
 };
@@ -69,7 +71,8 @@ class runtime {
   /// Called once, on the engine's thread; null: the runtime was closed before its turn.
   using task = std::function<void(step_engine*)>;
 
-  /// Waits until `load` has made the engine. Errors: those of check(options) and of `load`.
+  /// Waits until `load` has made the engine, and it is checked where loaded_engine says so. Errors: those of
+  /// check(options), of `load` and of check_parity().
   [[nodiscard]] static result<std::unique_ptr<runtime>> start(loader load, const options& how = {},
                                                               const prefix_cache_options& prefixes = {});
   /// Closes, and waits for the engine as long as it takes.
@@ -80,6 +83,10 @@ class runtime {
   [[nodiscard]] const traits& about() const noexcept;
   /// As the requests are run: what start() was given, narrowed to what the engine can do.
   [[nodiscard]] const options& how() const noexcept;
+  /// What is done without so that no answer depends on another: note_of(). Empty: nothing.
+  [[nodiscard]] const std::string& note() const noexcept;
+  /// Whether the engine can keep prefixes, and an answer from a restored one is the same.
+  [[nodiscard]] bool keeps_prefixes() const noexcept;
 
   /// Errors: a refusal (refusal.hpp), before anything is computed.
   [[nodiscard]] result<std::unique_ptr<stream>> submit(request what, submission how = {});

@@ -35,6 +35,7 @@ struct simulated_options {
                   .identity = {},
                   .max_rows = 256,
                   .context_tokens = 1U << 20U,
+                  .exact = true,
                   .snapshots = true,
                   .scoring = true};
   simulated_cost cost;
@@ -43,6 +44,9 @@ struct simulated_options {
   bool holds_prefilling_rows = false;
   std::uint64_t snapshot_token_bytes = 1024;
   bool knows_snapshot_size = true;  ///< Before it is taken.
+  /// Rows and snapshots share a memory of so many tokens: of what rows may come to hold beside what they
+  /// restored, and of all snapshots. Absent: there is room for all.
+  std::optional<std::uint64_t> shared_tokens;
   memory_report memory;
   /// The token after those of a row. Null: a letter that depends on each of them.
   std::function<token(std::span<const token>)> next;
@@ -74,12 +78,16 @@ class simulated_engine final : public step_engine {
   [[nodiscard]] std::size_t open_rows() const noexcept { return rows_.size(); }
   /// Snapshots that somebody still keeps.
   [[nodiscard]] std::int64_t live_snapshots() const noexcept { return *live_snapshots_; }
+  /// Tokens of all those.
+  [[nodiscard]] std::uint64_t live_snapshot_tokens() const noexcept { return *snapshot_tokens_; }
   void set_memory(const memory_report& now) { how_.memory = now; }
 
   /// The next call of that name fails with this.
   void fail_open(error why) { open_fault_ = std::move(why); }
   void fail_step(error why) { step_fault_ = std::move(why); }
   void fail_snapshot(error why) { snapshot_fault_ = std::move(why); }
+  /// No row can be opened from a snapshot that was taken so far.
+  void damage_snapshots() { damaged_through_ = counted_.snapshots; }
 
   [[nodiscard]] const traits& about() const override { return how_.about; }
   [[nodiscard]] result<rendered> render(const chat::request& request) override;
@@ -105,6 +113,7 @@ class simulated_engine final : public step_engine {
     [[nodiscard]] bool prefilling() const { return tokens.size() < asked.prompt.size(); }
   };
 
+  [[nodiscard]] bool has_room_for(const row_request& request) const;
   [[nodiscard]] token next_of(std::span<const token> tokens, std::uint64_t state) const;
   void prefill(row_id id, sequence& one, std::uint32_t beside, step_output& out);
   [[nodiscard]] bool decode(row_id id, sequence& one, std::uint32_t beside, step_output& out);
@@ -115,7 +124,9 @@ class simulated_engine final : public step_engine {
   std::map<row_id, sequence> rows_;
   row_id last_row_ = 0;
   counters counted_;
+  std::uint64_t damaged_through_ = 0;  ///< Snapshots up to this number.
   std::shared_ptr<std::atomic<std::int64_t>> live_snapshots_;
+  std::shared_ptr<std::atomic<std::uint64_t>> snapshot_tokens_;  ///< Of those.
   std::atomic<bool> interrupted_ = false;
   std::optional<error> open_fault_;
   std::optional<error> step_fault_;

@@ -30,6 +30,8 @@ struct traits {
   /// row computes depends neither on where its prefix came from nor, in a width that check_parity() found
   /// safe, on the rows beside it.
   std::uint32_t prefix_grid = 1;
+  /// An answer never depends on the rows beside it nor on what was restored: check_parity() is not needed.
+  bool exact = false;
   bool per_row_sampling = false;  ///< Rows that sample may share a step with others.
   bool snapshots = false;         ///< take_snapshot() works.
   bool recurrent = false;         ///< A snapshot costs much even of a short prefix: few are kept.
@@ -119,17 +121,25 @@ struct scored {
   bool last = false;
 };
 
+/// A row that went wrong alone. It is gone, and the others are not concerned.
+struct row_failure {
+  row_id row = 0;
+  error why;
+};
+
 /// What one step did. Kept by the caller and filled again, so that a step allocates nothing.
 struct step_output {
   std::vector<prefilled> prefill;
   std::vector<generated> tokens;
   std::vector<scored> scores;
+  std::vector<row_failure> failures;
   bool interrupted = false;  ///< interrupt() was heard: the rows stand where this output says.
 
   void clear() {
     prefill.clear();
     tokens.clear();
     scores.clear();
+    failures.clear();
     interrupted = false;
   }
 };
@@ -173,7 +183,8 @@ class step_engine {
   /// False: the row cannot leave yet; its output counts no more, and the caller asks again after the next
   /// step. True for a row that is not there.
   [[nodiscard]] virtual bool remove(row_id row) = 0;
-  /// Any thread. A step under way returns soon, in the middle of a prompt too; without one, nothing happens.
+  /// Any thread. The step under way returns soon, in the middle of a prompt too. Where none is, the next one
+  /// may do so without any work: whoever calls cannot know whether a step has just begun.
   virtual void interrupt() noexcept = 0;
 
   /// What a snapshot of so many tokens would cost; absent: it shows only when taken.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks that the test of each public bug report exists: tests/data/public_reports.tsv names file and test case.
+"""Checks that the tests that a table names exist: tests/data/TABLE.tsv names file and test case of each line.
 
-usage: check_public_reports.py ROOT | check_public_reports.py --self-test
+usage: check_test_tables.py ROOT TABLE | check_test_tables.py --self-test
 """
 
 import csv
@@ -10,7 +10,10 @@ import re
 import sys
 
 COLUMNS = ["id", "area", "behaviour", "file", "test case"]
-AREAS = {"stream", "tokens", "security", "retry", "concurrency", "resume", "prefix"}
+AREAS = {
+    "public_reports": {"stream", "tokens", "security", "retry", "concurrency", "resume", "prefix"},
+    "engine_behaviours": {"scheduler", "cache", "phase"},
+}
 CASE = re.compile(r'TEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)|^\s*def (test_\w+)', re.MULTILINE)
 LITERAL = re.compile(r'"((?:\\.|[^"\\])*)"')
 
@@ -21,14 +24,14 @@ def cases_of(source):
         yield function or re.sub(r"\\(.)", r"\1", "".join(LITERAL.findall(literals)))
 
 
-def problems_of(rows, read):
+def problems_of(rows, areas, read):
     found, seen = [], set()
     for number, row in enumerate(rows, 2):
         if list(row) != COLUMNS or None in row.values() or not all(row.values()):
             found.append(f"line {number}: want {len(COLUMNS)} columns, none of them empty")
             continue
-        if row["area"] not in AREAS:
-            found.append(f"line {number}: the area {row['area']} is none of {sorted(AREAS)}")
+        if row["area"] not in areas:
+            found.append(f"line {number}: the area {row['area']} is none of {sorted(areas)}")
         if tuple(row.values()) in seen:
             found.append(f"line {number}: stands twice")
         seen.add(tuple(row.values()))
@@ -47,7 +50,7 @@ def self_test():
     }
 
     def problems(file, case, area="stream"):
-        return problems_of([dict(zip(COLUMNS, ["r#1", area, "does", file, case]))], sources.get)
+        return problems_of([dict(zip(COLUMNS, ["r#1", area, "does", file, case]))], {"stream"}, sources.get)
 
     good = [("a.cpp", "one"), ("a.cpp", 'a "long" name'), ("b.py", "test_three")]
     bad = [
@@ -66,15 +69,15 @@ def main():
     if sys.argv[1:] == ["--self-test"]:
         found = self_test()
     else:
-        root = pathlib.Path(sys.argv[1])
+        root, table = pathlib.Path(sys.argv[1]), sys.argv[2]
 
         def read(name):
             path = root / name
             return path.read_text() if path.is_file() else None
 
-        with open(root / "tests/data/public_reports.tsv", newline="") as file:
+        with open(root / f"tests/data/{table}.tsv", newline="") as file:
             rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-        found = problems_of(rows, read) or ([] if rows else ["the table is empty"])
+        found = problems_of(rows, AREAS[table], read) or ([] if rows else ["the table is empty"])
     print("\n".join(found))
     sys.exit(1 if found else 0)
 
