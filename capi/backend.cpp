@@ -26,7 +26,8 @@ result<backend_kind> kind_of(const std::string& selector) {
   if (selector == "scripted") return scripted_kind;
   const auto* ways = wire::find_dialect(selector);
   if (ways != nullptr && !ways->start.program.empty()) return managed_kind;
-  std::string known = "embedded, openai-url, anthropic-url, scripted";
+  std::string known = "embedded";
+  for (const auto* one : {"openai-url", "anthropic-url", "scripted"}) known += std::string(", ") + one;
   for (const auto& one : wire::dialects()) {
     if (!one.start.program.empty()) known += ", " + std::string(one.name);
   }

@@ -216,9 +216,10 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
     }
     const auto known = capi::read_table(table);
     if (!known) return known.error();
-    const evc_engine_options how = options == nullptr ? evc_engine_options{} : *options;
-    if (const auto fine = engine::check(how.how); !fine) return fine;
-    if (const auto fine = engine::check(how.prefixes); !fine) return fine;
+    const auto how = options == nullptr ? engine::options{.per_row_sampling = false} : options->how;
+    const auto prefixes = options == nullptr ? engine::prefix_cache_options{} : options->prefixes;
+    if (const auto fine = engine::check(how); !fine) return fine;
+    if (const auto fine = engine::check(prefixes); !fine) return fine;
     handed_over given(*known, context);
     const auto load = [&]() -> result<engine::loaded_engine> {
       given.is_taken();
@@ -226,7 +227,7 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
       if (!made) return std::move(made).error();
       return engine::loaded_engine{std::move(*made)};
     };
-    auto started = engine::runtime::start(load, how.how, how.prefixes);
+    auto started = engine::runtime::start(load, how, prefixes);
     if (!started) return std::move(started).error();
     *out = new evc_engine(std::move(*started));
     return {};

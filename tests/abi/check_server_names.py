@@ -18,7 +18,7 @@ SERVERS = re.compile(
 # Selectors, the default dialect of one of them, and words of the protocols themselves.
 # The formats of the two APIs go by their makers' names.
 FORMAT = re.compile(r"\b(Anthropic|OpenAI)'s\b")
-ALLOWED = {"openai-url", "anthropic-url", "anthropic", "anthropic-version", "anthropic-ratelimit-"}
+ALLOWED = {"openai-url", "anthropic-url", "anthropic", "anthropic-version", "anthropic_version", "anthropic-ratelimit-"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#include[^\n]*|R"(?P<mark>[^(\s]*)\((?P<raw>.*?)\)(?P=mark)"'
                    r'|"(?P<text>(?:\\.|[^"\\\n])*)"', re.DOTALL)
 
