@@ -40,7 +40,7 @@ def summary_of(folder):
 
 def is_answered(folder):
     run = summary_of(folder)
-    return run is not None and run["answered"] == run["items"]
+    return run is not None and run["answered"] == run["items"] and run["backend"]["selector"] == "embedded"
 
 
 def is_whole(out):

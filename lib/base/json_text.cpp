@@ -56,7 +56,7 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii, char 
     out.append(length, '"');
     char* at = out.data() + out.size() - length;
     if (before != 0) *at++ = before;
-    std::memcpy(at + 1, text.data(), text.size());
+    text.copy(at + 1, text.size());
     if (after != 0) at[text.size() + 2] = after;
     return;
   }

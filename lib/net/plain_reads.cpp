@@ -45,6 +45,10 @@ class epoll_reads final : public plain_reads {
   void close(int socket) override {
     auto gone = sockets_.extract(socket);
     if (!gone) return;
+    // A process that was forked from this one may hold the socket, too; then closing it ends neither its
+    // events, which point to what is freed here, nor the connection.
+    ask(EPOLL_CTL_DEL, *gone.mapped());
+    ::shutdown(socket, SHUT_RDWR);
     ::close(socket);
     gone.mapped()->socket = closed;
     // It may be the one that is being called, or be among those that were found.
@@ -127,11 +131,11 @@ class epoll_reads final : public plain_reads {
     const auto got = ::recv(from.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
     const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
     if (bytes > 0) {
-      const bool all = bytes < buffer_.size();
-      from.to({}, {buffer_.data(), bytes}, all);
       // More, or an end or a failure behind it: in the next turn, after what others have.
-      const bool left = !all || (told & ~std::uint32_t{EPOLLIN | EPOLLOUT}) != 0;
-      if (left && from.socket != closed) ask(EPOLL_CTL_MOD, from);
+      const bool end = (told & ~std::uint32_t{EPOLLIN | EPOLLOUT}) != 0;
+      const bool all = bytes < buffer_.size() && !end;
+      from.to({}, {buffer_.data(), bytes}, all);
+      if (!all && from.socket != closed) ask(EPOLL_CTL_MOD, from);
       return;
     }
     const int why = got < 0 ? errno : 0;

@@ -136,7 +136,7 @@ void flights::tell_order() {
           ? "the backend's cache gave less than a tenth of what requests share: the rest goes out "
             "without waiting, in the order in which it was dealt"
           : "the backend does not tell whether its cache gave what requests share, and waiting for "
-            "it has taken 2 % of the run: they wait no longer than that from here on");
+            "it has taken 1 % of the run: they wait no longer than that from here on");
 }
 
 /// An answer without what was asked for may score otherwise: that is said, once for each field.

@@ -156,7 +156,8 @@ result<merge_store::history> merge_store::attempts() {
   history out;
   auto rows = database_.prepare(
       "SELECT item_key, coalesce(error_code, ''), state, part IS NOT NULL"
-      " FROM attempts JOIN wanted USING (item_key, cache_key) ORDER BY started_unix_ms, attempt_id");
+      " FROM attempts JOIN wanted USING (item_key, cache_key) WHERE answered_by IS NULL"
+      " ORDER BY started_unix_ms, attempt_id");
   if (!rows) return std::move(rows).error();
   for (;;) {
     auto row = rows->next();
@@ -167,7 +168,7 @@ result<merge_store::history> merge_store::attempts() {
     if (rows->text(2) == "failed") out.failed_attempts[code] += 1;
     if (rows->integer(3) == 0) out.last_failure[std::string(rows->text(0))] = code;
   }
-  auto items = database_.ask("SELECT count(DISTINCT item_key) FROM attempts");
+  auto items = database_.ask("SELECT count(DISTINCT item_key) FROM attempts WHERE answered_by IS NULL");
   if (!items) return std::move(items).error();
   out.items = static_cast<std::uint64_t>(*items);
   return out;

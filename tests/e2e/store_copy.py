@@ -12,7 +12,8 @@ def copied_store(store, scratch):
     shutil.rmtree(scratch, ignore_errors=True)
     scratch.mkdir()
     for path in store.parent.glob(store.name + "*"):
-        shutil.copy(path, scratch / path.name)
+        with contextlib.suppress(FileNotFoundError):  # The journal of a store that is being made goes away.
+            shutil.copy(path, scratch / path.name)
     with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
         yield database
 

@@ -1,17 +1,15 @@
 """Episodes on a real server: a simulated customer and a shop's tools, played by examples/retail.cpp."""
 
-import contextlib
 import json
 import random
 import re
-import shutil
-import sqlite3
 import subprocess
 import time
 
 import pytest
 
 from conftest import MODEL, REPOSITORY, free_port, serving
+from store_copy import copied_store
 from recording_proxy import RecordingProxy
 
 TASKS = 40
@@ -113,11 +111,8 @@ def conversation(messages):
 
 def committed_conversations(store, scratch):
     """What was asked in each turn whose reply is in the store, read from a copy so that the store is not touched."""
-    scratch.mkdir()
-    for path in store.parent.glob(store.name + "*"):
-        shutil.copy(path, scratch / path.name)
     asked = set()
-    with contextlib.closing(sqlite3.connect(scratch / store.name)) as database:
+    with copied_store(store, scratch) as database:
         tables = {row[0] for row in database.execute("SELECT name FROM sqlite_schema")}
         if "turns" not in tables:
             return asked

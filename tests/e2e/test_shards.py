@@ -79,6 +79,17 @@ def test_four_shards_of_a_scripted_backend_merge_into_what_one_run_gives(evalcor
     assert counts(tmp_path / "merged") == counts(tmp_path / "whole")
 
 
+def test_what_another_store_answered_was_not_sent_by_a_merge_either(evalcore, write_suite, tmp_path):
+    how = script_of(tmp_path, {"text": "Hello!"})
+    suite = write_suite("s.jsonl", items(8))
+    assert evalcore("run", suite, *how, "--out", "first").returncode == 0
+    run_shards(evalcore, suite, 2, *how, "--cache", "first/run.db", "--cache-sampled")
+    assert [summary(tmp_path / f"part{index}")["sent"] for index in (1, 2)] == [0, 0]
+    done = evalcore("merge", "merged", "part1", "part2")
+    assert done.returncode == 0, done.stderr
+    assert summary(tmp_path / "merged")["sent"] == 0
+
+
 def test_four_shards_on_the_real_server_merge_into_what_one_run_gives(evalcore, canned, write_suite, tmp_path):
     suite = write_suite("s.jsonl", items(24))
     assert evalcore("run", suite, *canned, "--out", "whole").returncode == 0

@@ -16,7 +16,7 @@ import demo_report  # noqa: E402
 
 
 def figures(processor_s, reused=0, usd=0.01, answered=2):
-    return {"items": 2, "answered": answered, "reused": reused, "wall_s": 1.0, "processor_s": processor_s,
+    return {"backend": {"selector": "embedded"}, "items": 2, "answered": answered, "reused": reused, "wall_s": 1.0, "processor_s": processor_s,
             "items_per_s": None, "mean_ttft_s": None, "fed_tokens": 10, "cached_tokens": 4, "completion_tokens": 7, "score": 0.5, "errors": 0,
             "cost": {"spent_usd": usd}, "prefix": {"predicted_cached_tokens": 4}}  # fmt: skip
 

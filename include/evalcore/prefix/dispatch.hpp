@@ -41,7 +41,8 @@ struct cache_model {
   bool can_share = false;  ///< A slot's cache can be copied into another.
   bool enabled = true;     ///< False: no cache at all; predictions are 0.
 
-  /// Requests that will be in flight at most, at least 1; absent: not known.
+  /// Requests that will be in flight at most, at least 1; absent: not known. A bound that goes down later is
+  /// not heard of: waiting then counts as dearer than it is.
   std::optional<std::uint32_t> in_flight = {};
 
   // Of one common cache, in tokens.
