@@ -1,0 +1,30 @@
+"""Runs LLM evaluations as fast as a backend can go, without changing a score.
+
+The native library is loaded when this is imported; ImportError says why it cannot be.
+"""
+
+from evalcore import errors
+from evalcore._abi import lib as _lib
+from evalcore.backend import Backend
+from evalcore.errors import EvalcoreError
+from evalcore.options import BackendOptions, PoolOptions, RunOptions
+from evalcore.pool import RESTART, Pending, Pool, Stream
+from evalcore.request import Reply, Request, Score
+
+__version__: str = _lib.evc_version_string().decode()
+
+__all__ = [
+    "RESTART",
+    "Backend",
+    "BackendOptions",
+    "EvalcoreError",
+    "Pending",
+    "Pool",
+    "PoolOptions",
+    "Reply",
+    "Request",
+    "RunOptions",
+    "Score",
+    "Stream",
+    "errors",
+]
