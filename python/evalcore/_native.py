@@ -14,11 +14,10 @@ TIMEOUT, CLOSED = -23, -5
 
 
 def text(value: str | bytes | os.PathLike[str]) -> InStr:
-    """A text or a path as an argument. UnicodeEncodeError: half a surrogate pair."""
-    if isinstance(value, str):
-        encoded = value.encode("utf-8", "strict")
-    else:
-        encoded = os.fsencode(value)
+    """A text or a path as an argument, UTF-8 whatever the locale. UnicodeEncodeError: half a surrogate pair."""
+    given = value if isinstance(value, bytes) else os.fspath(value)
+    # Names of files that Python could not decode keep their bytes so, and the library judges them.
+    encoded = given.encode("utf-8", "surrogateescape") if isinstance(given, str) else given
     return InStr(encoded, len(encoded))
 
 
