@@ -10,6 +10,8 @@ from evalcore.errors import EvalcoreError
 from evalcore.options import BackendOptions, PoolOptions, RunOptions
 from evalcore.pool import RESTART, Pending, Pool, Stream
 from evalcore.request import Reply, Request, Score
+from evalcore.runs import Note, Progress, Run, RunResult, run, run_async, start
+from evalcore.suite import plan
 
 __version__: str = _lib.evc_version_string().decode()
 
@@ -18,13 +20,21 @@ __all__ = [
     "Backend",
     "BackendOptions",
     "EvalcoreError",
+    "Note",
     "Pending",
     "Pool",
     "PoolOptions",
+    "Progress",
     "Reply",
     "Request",
+    "Run",
     "RunOptions",
+    "RunResult",
     "Score",
     "Stream",
     "errors",
+    "plan",
+    "run",
+    "run_async",
+    "start",
 ]

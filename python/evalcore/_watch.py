@@ -63,3 +63,8 @@ class Signal:
             if ready():
                 return
             await self._event.wait()
+
+    async def once(self) -> None:
+        """Waits for a set() since the last wait."""
+        await self._event.wait()
+        self._event.clear()

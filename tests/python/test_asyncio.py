@@ -138,3 +138,18 @@ def test_a_pool_outlives_a_loop(scripted):
 
         assert [asyncio.run(leave()) for _ in range(2)] == ["x", "x"]
         assert pool.submit("Hi").result(10).text == "x"
+
+
+def test_answers_and_scores_come_side_by_side():
+    async def main():
+        scored = evalcore.Request(context="Hello", continuations=[" world", " there"])
+        backend = await evalcore.Backend.open("embedded", model=MODEL, context_per_slot=1024)
+        async with evalcore.Pool(backend) as pool:
+            answers = [pool.ask("hi", temperature=0, max_tokens=8) for _ in range(4)]
+            return await asyncio.gather(*answers, *(pool.ask(scored) for _ in range(4)))
+
+    replies = asyncio.run(main())
+    assert [one.text for one in replies[:4]] == ["Hello!"] * 4
+    scores = [one.scores for one in replies[4:]]
+    assert all(one == scores[0] for one in scores)
+    assert len(scores[0]) == 2 and all(one.sum_logprob < 0 for one in scores[0])
