@@ -5,9 +5,10 @@ from __future__ import annotations
 import ctypes
 import os
 import pathlib
+import sys
 
 ABI_MAJOR, ABI_MINOR = 1, 0
-LIBRARY = "libevalcore.so.1"
+LIBRARY = "libevalcore.1.dylib" if sys.platform == "darwin" else "libevalcore.so.1"
 
 
 class InStr(ctypes.Structure):

@@ -31,12 +31,13 @@ SLICE_MS = 100
 
 
 class _Restart(str):
+    """In a stream: the attempt failed, another follows, and the text so far is void. It is an empty text."""
+
     def __repr__(self) -> str:
         return "RESTART"
 
 
 RESTART = _Restart()
-"""In a stream: the attempt failed, another follows, and the text so far is void. It is an empty text."""
 
 
 class Pending:
