@@ -19,11 +19,11 @@ Tokens = Sequence[int]
 class Request:
     """Turns to be answered, or continuations of a context to be scored.
 
-    messages: one user turn as text, or turns as OpenAI's chat API has them. tools: as there, or the bare functions.
-    params: temperature, top_p, top_k, max_tokens, seed, stop, tool_choice, response_format, logprobs, top_logprobs,
-    reasoning_effort, … as there; what is left open is the backend's default, and many then sample. cache_key: requests
-    of one key share the beginning of their prompts. context, continuations: all text or all token ids; nothing is
-    generated.
+    messages: one user turn as text, or turns as OpenAI's chat API has them. tools: as there, or the bare
+    functions. params: temperature, top_p, top_k, max_tokens, seed, stop, tool_choice, response_format, logprobs,
+    top_logprobs, reasoning_effort, … as there; what is left open is the backend's default, and many then sample.
+    cache_key: requests of one key share the beginning of their prompts. context, continuations: all text or all
+    token ids; nothing is generated.
     """
 
     messages: Messages = ()

@@ -9,8 +9,11 @@ REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
 sys.path.insert(0, str(REPOSITORY / "python"))
 
-if not os.environ.get("EVALCORE_LIBRARY"):
-    pytest.exit("EVALCORE_LIBRARY is not set; run these tests with `scripts/test e2e`", returncode=2)
+for variable in ("EVALCORE_LIBRARY", "EVALCORE_PROGRAM"):
+    if not os.environ.get(variable):
+        pytest.exit(f"{variable} is not set; run these tests with `scripts/test e2e`", returncode=2)
+    # Tests start programs in other folders.
+    os.environ[variable] = os.path.abspath(os.environ[variable])
 
 
 @pytest.fixture

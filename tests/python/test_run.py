@@ -43,7 +43,8 @@ def test_a_list_is_run_and_scored(scripted, tmp_path):
     assert scores == {"numeric_match": (0.5, 2), "exact_match": (0.5, 2)}
     assert result.out == tmp_path / "out"
     with contextlib.closing(sqlite3.connect(result.out / "run.db")) as store:
-        texts = dict(store.execute("SELECT item_id, json_extract(body, '$.text') FROM items JOIN replies USING (item_key)"))
+        query = "SELECT item_id, json_extract(body, '$.text') FROM items JOIN replies USING (item_key)"
+        texts = dict(store.execute(query))
     assert texts == {"a": "It is 4.", "b": "7", "c": "Paris"}
 
 
