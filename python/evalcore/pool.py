@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import itertools
 import json
-import threading
 import time
 import weakref
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Generator, Iterator, Sequence
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Generator, Itera
 from evalcore import errors
 from evalcore._abi import lib
 from evalcore._native import CLOSED, TIMEOUT, Handle, call, check, error_from, make, read, take_text
+from evalcore._queue import SLICE_MS, Queue, slice_ms
 from evalcore._watch import Signal, Watch
 from evalcore.backend import Backend, opened
 from evalcore.options import PoolOptions, made
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 TEXT, RETRYING, END = 1, 2, 3
 BATCH = 64
-# How long a thread stays in native code at most: Ctrl-C is heard between two calls only.
-SLICE_MS = 100
 
 
 class _Restart(str):
@@ -74,7 +72,7 @@ class Pending:
 
     def exception(self, timeout: float | None = None) -> errors.EvalcoreError | None:
         """The same, with what became of the request given back."""
-        if not self._pool._wait(lambda: self._done, timeout):
+        if not self._pool._queue.wait(lambda: self._done, timeout):
             raise TimeoutError(f"no answer within {timeout} s")
         return self._error
 
@@ -149,7 +147,7 @@ class Stream:
 
     def __iter__(self) -> Iterator[str]:
         while True:
-            self.pending._pool._wait(self._ready, None)
+            self.pending._pool._queue.wait(self._ready)
             piece = self._next()
             if piece is None:
                 return
@@ -179,9 +177,7 @@ class Pool:
         self._watch = Watch(self._drain)
         self._pending: dict[int, Pending] = {}
         self._tags = itertools.count(1)
-        self._turn = threading.Condition()
-        self._polling = False
-        self._taking = 0
+        self._queue = Queue(self._handle, self._read, lib.evc_pool_wake)
         weakref.finalize(self, self._handle.close)
 
     def submit(self, request: Request | Messages, **params: Any) -> Pending:
@@ -213,7 +209,7 @@ class Pool:
         waits for an answer does this by itself. ClosedError: nothing will come any more."""
         deadline = None if timeout is None else time.monotonic() + timeout
         while True:
-            count, ended = self._take(_slice(deadline))
+            count, ended = self._queue.take(slice_ms(deadline))
             if count or (deadline is not None and time.monotonic() >= deadline):
                 return ended
 
@@ -235,8 +231,8 @@ class Pool:
             with self._handle as address:
                 lib.evc_pool_shutdown(address, 1)
             while True:
-                self._take(SLICE_MS)
-        self._settle()
+                self._queue.take(SLICE_MS)
+        self._queue.settle()
         self._handle.close()
 
     def __enter__(self) -> Pool:
@@ -272,54 +268,9 @@ class Pool:
     def _drain(self) -> None:
         # Called by the loop again as long as there is more.
         with contextlib.suppress(errors.ClosedError):
-            self._take(0)
+            self._queue.take(0)
 
-    def _wait(self, ready: Callable[[], bool], timeout: float | None) -> bool:
-        """Reads the queue, or waits while another thread does that, until it is ready: false if it is not in time."""
-        deadline = None if timeout is None else time.monotonic() + timeout
-        while not ready():
-            left = _slice(deadline)
-            if left == 0 and deadline is not None and time.monotonic() >= deadline:
-                return False
-            with self._turn:
-                if self._polling:
-                    self._turn.wait(left / 1000)
-                    continue
-                self._polling = True
-            try:
-                self._take(left, leading=True)
-            except errors.ClosedError:
-                self._settle()
-                if not ready():
-                    raise
-            finally:
-                with self._turn:
-                    self._polling = False
-                    self._turn.notify_all()
-        return True
-
-    def _settle(self) -> None:
-        """Waits until what other threads took from a queue that has ended is with those who asked."""
-        with self._turn:
-            self._turn.wait_for(lambda: self._taking == 0)
-
-    def _take(self, timeout_ms: int, leading: bool = False) -> tuple[int, list[Pending]]:
-        """How many events came, and what has ended with them."""
-        with self._turn:
-            self._taking += 1
-        try:
-            with self._handle as address:
-                count, ended = self._take_batch(address, timeout_ms)
-                if count and self._polling and not leading:
-                    # One of them may be what another thread waits for in native code.
-                    lib.evc_pool_wake(address)
-            return count, ended
-        finally:
-            with self._turn:
-                self._taking -= 1
-                self._turn.notify_all()
-
-    def _take_batch(self, address: int, timeout_ms: int) -> tuple[int, list[Pending]]:
+    def _read(self, address: int, timeout_ms: int) -> tuple[int, list[Pending]]:
         events = (ctypes.c_void_p * BATCH)()
         count = ctypes.c_size_t()
         status = lib.evc_pool_poll_many(address, timeout_ms, events, BATCH, ctypes.byref(count))
@@ -327,7 +278,7 @@ class Pool:
             raise errors.ClosedError("the pool has ended", detail="drained")
         if status not in (0, TIMEOUT):
             check(status, "a poll")
-        ended = [self._dispatch(event) for event in events[: count.value]]
+        ended = [self._dispatch(event) for event in events[: count.value] if event]
         return count.value, [one for one in ended if one is not None]
 
     def _dispatch(self, event: int) -> Pending | None:
@@ -349,10 +300,3 @@ class Pool:
             return None
         finally:
             lib.evc_event_free(event)
-
-
-def _slice(deadline: float | None) -> int:
-    """Milliseconds for one call."""
-    if deadline is None:
-        return SLICE_MS
-    return max(0, min(SLICE_MS, int((deadline - time.monotonic()) * 1000) + 1)) if deadline > time.monotonic() else 0

@@ -15,10 +15,10 @@ from evalcore import suite
 from evalcore._abi import lib
 from evalcore._items import Items, is_path, write
 from evalcore._native import CLOSED, TIMEOUT, Handle, check, error_from, make, read, text
+from evalcore._queue import SLICE_MS
 from evalcore._watch import Signal, Watch
 from evalcore.backend import Backend, opened
 from evalcore.options import Path, RunOptions, made
-from evalcore.pool import SLICE_MS
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -22,7 +22,7 @@ def python(write_lines):
     def begin(program, **environment):
         path = {"PYTHONPATH": str(REPOSITORY / "python"), "SCRIPT": str(script)}
         return subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-c", f"import os, evalcore\nscript = os.environ['SCRIPT']\n{program}"],
+            [sys.executable, "-c", f"import os, evalcore\nscript = os.environ['SCRIPT']\n{program}"],
             env={**os.environ, **path, **environment}, text=True, encoding="utf-8",
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
