@@ -6,8 +6,9 @@ The native library is loaded when this is imported; ImportError says why it cann
 from evalcore import errors
 from evalcore._abi import lib as _lib
 from evalcore.backend import Backend
+from evalcore.engine import Completion, Engine, Generation, Phase, Prompt, Token
 from evalcore.errors import EvalcoreError
-from evalcore.options import BackendOptions, PoolOptions, RunOptions
+from evalcore.options import BackendOptions, EngineOptions, PoolOptions, RunOptions
 from evalcore.pool import RESTART, Pending, Pool, Stream
 from evalcore.request import Reply, Request, Score
 from evalcore.runs import Note, Progress, Run, RunResult, run, run_async, start
@@ -19,12 +20,18 @@ __all__ = [
     "RESTART",
     "Backend",
     "BackendOptions",
+    "Completion",
+    "Engine",
+    "EngineOptions",
     "EvalcoreError",
+    "Generation",
     "Note",
     "Pending",
+    "Phase",
     "Pool",
     "PoolOptions",
     "Progress",
+    "Prompt",
     "Reply",
     "Request",
     "Run",
@@ -32,6 +39,7 @@ __all__ = [
     "RunResult",
     "Score",
     "Stream",
+    "Token",
     "errors",
     "plan",
     "run",

@@ -154,6 +154,45 @@ evc_pool_event_fd                           i32     handle
 evc_pool_figures                            status  handle handles handles
 evc_pool_free                               void    handle
 
+evc_engine_options_new                      handle
+evc_engine_options_free                     void    handle
+evc_engine_options_set_max_batch_size       status  handle u32
+evc_engine_options_set_max_queue_size       status  handle u32
+evc_engine_options_set_batch_wait_ms        status  handle u32
+evc_engine_options_set_queue_timeout_s      status  handle f64
+evc_engine_options_set_output_queue_size    status  handle u32
+evc_engine_options_set_per_row_sampling     status  handle i32
+evc_engine_options_set_cache_max_bytes      status  handle u64
+evc_engine_options_set_cache_max_snapshots  status  handle u32
+evc_engine_request_new                      handle
+evc_engine_request_free                     void    handle
+evc_engine_request_set_prompt               status  handle str i32
+evc_engine_request_set_prompt_tokens        status  handle tokens
+evc_engine_request_set_max_tokens           status  handle u32
+evc_engine_request_set_temperature          status  handle f64
+evc_engine_request_set_top_p                status  handle f64
+evc_engine_request_set_top_k                status  handle u32
+evc_engine_request_set_seed                 status  handle u64
+evc_engine_request_set_controls             status  handle str handles
+evc_engine_request_add_stop                 status  handle str
+evc_engine_request_set_logprobs             status  handle u32
+evc_engine_request_add_continuation         status  handle tokens
+evc_engine_request_set_cache                status  handle str str
+evc_engine_request_add_cache_cut            status  handle u32
+evc_engine_request_set_progress             status  handle i32
+evc_engine_new_table                        status  handle handle handle handles handles
+evc_engine_submit                           status  handle handle u64 u64* handles
+evc_engine_cancel                           void    handle u64
+evc_engine_poll                             status  handle i32 handles
+evc_engine_event_kind                       i32     handle
+evc_engine_event_tag                        u64     handle
+evc_engine_event_token                      i32     handle
+evc_engine_event_text                       str     handle
+evc_engine_event_json                       str     handle
+evc_engine_event_error                      handle  handle
+evc_engine_event_free                       void    handle
+evc_engine_free                             void    handle
+
 evc_suite_open                              status  str str handles handles
 evc_suite_size                              u64     handle
 evc_suite_free                              void    handle

@@ -21,9 +21,14 @@ def text(value: str | bytes | os.PathLike[str]) -> InStr:
     return InStr(encoded, len(encoded))
 
 
+def raw(given: OutStr) -> bytes:
+    """A copy of bytes that are borrowed."""
+    return ctypes.string_at(given.data, given.size) if given.size else b""
+
+
 def read(given: OutStr) -> str:
     """A copy of a text that is borrowed."""
-    return ctypes.string_at(given.data, given.size).decode("utf-8", "replace") if given.size else ""
+    return raw(given).decode("utf-8", "replace")
 
 
 def tokens(ids: list[int]) -> Tokens:

@@ -67,6 +67,19 @@ class PoolOptions(TypedDict, total=False):
     max_outstanding: int
 
 
+class EngineOptions(TypedDict, total=False):
+    """How an engine admits and runs requests (evalcore/c/engine_request.h)."""
+
+    max_batch_size: int
+    max_queue_size: int
+    batch_wait_ms: int
+    queue_timeout_s: float
+    output_queue_size: int
+    per_row_sampling: bool
+    cache_max_bytes: int
+    cache_max_snapshots: int
+
+
 class RunOptions(TypedDict, total=False):
     """How a suite is run."""
 

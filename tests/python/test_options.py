@@ -8,7 +8,10 @@ from conftest import REPOSITORY
 import evalcore
 from evalcore import options
 
-KINDS = {"backend": options.BackendOptions, "pool": options.PoolOptions, "run": options.RunOptions}
+KINDS = {
+    "backend": options.BackendOptions, "pool": options.PoolOptions, "run": options.RunOptions,
+    "engine": options.EngineOptions,
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", KINDS)
