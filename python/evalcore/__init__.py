@@ -7,8 +7,9 @@ from evalcore import errors
 from evalcore._abi import lib as _lib
 from evalcore.backend import Backend
 from evalcore.engine import Completion, Engine, Generation, Phase, Prompt, Token
+from evalcore.episodes import Episode, Episodes, EpisodeStopped, Outcome
 from evalcore.errors import EvalcoreError
-from evalcore.options import BackendOptions, EngineOptions, PoolOptions, RunOptions
+from evalcore.options import BackendOptions, EngineOptions, EpisodesOptions, PoolOptions, RunOptions
 from evalcore.pool import RESTART, Pending, Pool, Stream
 from evalcore.request import Reply, Request, Score
 from evalcore.runs import Note, Progress, Run, RunResult, run, run_async, start
@@ -23,9 +24,14 @@ __all__ = [
     "Completion",
     "Engine",
     "EngineOptions",
+    "Episode",
+    "EpisodeStopped",
+    "Episodes",
+    "EpisodesOptions",
     "EvalcoreError",
     "Generation",
     "Note",
+    "Outcome",
     "Pending",
     "Phase",
     "Pool",

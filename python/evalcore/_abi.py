@@ -193,6 +193,27 @@ evc_engine_event_error                      handle  handle
 evc_engine_event_free                       void    handle
 evc_engine_free                             void    handle
 
+evc_episodes_options_new                    handle
+evc_episodes_options_free                   void    handle
+evc_episodes_options_set_suite              status  handle str
+evc_episodes_options_set_pool               status  handle handle
+evc_episodes_options_set_max_turns          status  handle u32
+evc_episodes_options_set_max_tokens         status  handle u64
+evc_episodes_options_set_max_time_s         status  handle f64
+evc_episodes_options_set_max_cost           status  handle f64
+evc_episodes_open                           status  handle handles size str handle handles handles
+evc_episodes_begin                          status  handle str u32 handle u64 u64* handles
+evc_episodes_next                           status  handle u64 handle handles
+evc_episodes_next_whole                     status  handle u64 handle handles
+evc_episodes_add_cost                       status  handle u64 f64 handles
+evc_episodes_end                            status  handle u64 str handles
+evc_episodes_cancel                         status  handle u64 handles
+evc_episodes_finish                         status  handle handles handles
+evc_episodes_poll                           status  handle i32 handles
+evc_episodes_wake                           status  handle
+evc_episodes_event_fd                       i32     handle
+evc_episodes_free                           void    handle
+
 evc_suite_open                              status  str str handles handles
 evc_suite_size                              u64     handle
 evc_suite_free                              void    handle

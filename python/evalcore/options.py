@@ -80,6 +80,16 @@ class EngineOptions(TypedDict, total=False):
     cache_max_snapshots: int
 
 
+class EpisodesOptions(TypedDict, total=False):
+    """Limits of one episode, and how requests go out. Times in seconds; cost in a unit of your own."""
+
+    pool: PoolOptions
+    max_turns: int
+    max_tokens: int
+    max_time_s: float
+    max_cost: float
+
+
 class RunOptions(TypedDict, total=False):
     """How a suite is run."""
 

@@ -10,7 +10,7 @@ from evalcore import options
 
 KINDS = {
     "backend": options.BackendOptions, "pool": options.PoolOptions, "run": options.RunOptions,
-    "engine": options.EngineOptions,
+    "engine": options.EngineOptions, "episodes": options.EpisodesOptions,
 }  # fmt: skip
 
 
@@ -21,8 +21,9 @@ def test_each_option_of_the_header_has_its_keyword(kind):
     adders = set(re.findall(rf"evc_{kind}_options_add_(\w+)\(", headers))
     several = {name for name in KINDS[kind].__annotations__ if name in options.MANY}
     assert {options.MANY[name] for name in several} == adders
-    # The folder is an argument of run().
-    assert set(KINDS[kind].__annotations__) - several == setters - {"out"}
+    # Those that must be given are arguments.
+    required = {"run": {"out"}, "episodes": {"suite"}}.get(kind, set())
+    assert set(KINDS[kind].__annotations__) - several == setters - required
 
 
 @pytest.mark.parametrize("wrong", [{"slots": 0}, {"slots": 2**32 + 4}, {"port": -1}, {"insecure": 2}])
