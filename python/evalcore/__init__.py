@@ -10,7 +10,8 @@ from evalcore.engine import Completion, Engine, Generation, Phase, Prompt, Token
 from evalcore.episodes import Episode, Episodes, EpisodeStopped, Outcome
 from evalcore.errors import EvalcoreError
 from evalcore.options import BackendOptions, EngineOptions, EpisodesOptions, PoolOptions, RunOptions
-from evalcore.pool import RESTART, Pending, Pool, Stream
+from evalcore.pending import RESTART, Pending, Stream
+from evalcore.pool import Pool
 from evalcore.request import Reply, Request, Score
 from evalcore.runs import Note, Progress, Run, RunResult, run, run_async, start
 from evalcore.suite import plan
