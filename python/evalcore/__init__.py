@@ -9,6 +9,7 @@ from evalcore.backend import Backend
 from evalcore.engine import Completion, Engine, Generation, Phase, Prompt, Token
 from evalcore.episodes import Episode, Episodes, EpisodeStopped, Outcome
 from evalcore.errors import EvalcoreError
+from evalcore.host_backend import HostBackend
 from evalcore.options import BackendOptions, EngineOptions, EpisodesOptions, PoolOptions, RunOptions
 from evalcore.pending import RESTART, Pending, Stream
 from evalcore.pool import Pool
@@ -31,6 +32,7 @@ __all__ = [
     "EpisodesOptions",
     "EvalcoreError",
     "Generation",
+    "HostBackend",
     "Note",
     "Outcome",
     "Pending",

@@ -103,6 +103,12 @@ evc_backend_options_set_attempt_timeout_s   status  handle f64
 evc_backend_open                            status  handle str handle handles handles
 evc_backend_info                            status  handle handles handles
 evc_backend_free                            void    handle
+evc_backend_new_host                        status  handle str str handles handles
+evc_backend_answer                          status  handle u64 str handles
+evc_backend_fail                            status  handle u64 status str
+evc_backend_poll                            status  handle i32 handles
+evc_backend_wake                            status  handle
+evc_backend_event_fd                        i32     handle
 
 evc_request_new                             handle
 evc_request_free                            void    handle
