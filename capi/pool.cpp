@@ -33,7 +33,7 @@ evc_pool::evc_pool(std::vector<std::shared_ptr<capi::shared_backend>> endpoints,
     : endpoints_(std::move(endpoints)),
       loop_(endpoints_.front()->runtime->loop),
       max_outstanding_(how.max_outstanding),
-      requests_(loop_, capi::answering(endpoints_), accepted_, seeded(how.how)) {
+      requests_(loop_, capi::answering(endpoints_), accepted_, seeded(how.whole())) {
   requests_.deliver_to([this](pool::event&& what) { happened(std::move(what)); });
   requests_.start();
 }
