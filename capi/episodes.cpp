@@ -135,8 +135,8 @@ void evc_episodes::pass_on(run::episode_event&& what) {
     const std::lock_guard held(mutex_);
     const auto found = tags_.find(episode);
     if (found == tags_.end()) return;  // The host has given it up.
-    made->tag = found->second;
-    if (over) tags_.erase(found);
+    made->tag = found->second.tag;
+    found->second.finished = over;
   }
   events.push(std::move(made));
 }
@@ -151,7 +151,7 @@ result<std::uint64_t> evc_episodes::begin(const std::string& id, std::uint32_t e
   const auto begun = episodes_->begin(id, std::move(work->request), epoch);
   if (!begun) return begun.error();
   episodes_->wake();  // What the store has of it can be told at once.
-  tags_.insert_or_assign(*begun, tag);
+  tags_.insert_or_assign(*begun, known{tag});
   return *begun;
 }
 
@@ -169,11 +169,29 @@ result<void> evc_episodes::cancel(std::uint64_t episode) {
   return {};
 }
 
+std::uint64_t evc_episodes::running() const {
+  const std::lock_guard held(mutex_);
+  return tags_.size();
+}
+
+capi::event_queue::outcome evc_episodes::take(std::int32_t timeout_ms, capi::pool_event& into) {
+  const auto outcome = events.take(timeout_ms, into);
+  if (into && into->kind == EVC_EVENT_FINISHED) {
+    const std::lock_guard held(mutex_);
+    tags_.erase(into->ticket);
+  }
+  return outcome;
+}
+
 result<std::string> evc_episodes::finish() {
   stop_taking();
   const auto figures = episodes_->finish();
   events.close();
   if (!figures) return figures.error();
+  {
+    const std::lock_guard held(mutex_);
+    std::erase_if(tags_, [](const auto& one) { return !one.second.finished; });
+  }
   return text_of(*figures);
 }
 
@@ -237,6 +255,7 @@ evc_status evc_episodes_next_whole(evc_episodes* episodes, uint64_t episode, con
     if (auto good = capi::check_live(whole); !good) return good;
     auto work = whole->work();
     if (!work) return std::move(work).error();
+    if (!work->scores.empty()) return capi::misuse("an episode goes on with messages, not with a context");
     return episodes->next(episode, std::move(work->request));
   });
 }
@@ -268,6 +287,7 @@ uint64_t evc_episodes_running(const evc_episodes* episodes) EVC_NOEXCEPT {
 }
 
 evc_status evc_episodes_finish(evc_episodes* episodes, evc_text** out, evc_error** error) EVC_NOEXCEPT {
+  if (out != nullptr) *out = nullptr;
   return with(episodes, error, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
     auto figures = episodes->finish();
@@ -279,10 +299,11 @@ evc_status evc_episodes_finish(evc_episodes* episodes, evc_text** out, evc_error
 
 evc_status evc_episodes_poll(evc_episodes* episodes, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
   evc_status status = EVC_OK;
+  if (out != nullptr) *out = nullptr;
   const auto done = with(episodes, nullptr, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
     capi::pool_event one;
-    status = capi::status_of(episodes->events.take(timeout_ms, one));
+    status = capi::status_of(episodes->take(timeout_ms, one));
     *out = one.release();
     return {};
   });

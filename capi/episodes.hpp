@@ -45,7 +45,8 @@ struct evc_episodes : evalcore::capi::handle<evc_episodes>, evalcore::capi::of_o
   evalcore::result<void> end(std::uint64_t episode, const std::string& outcome);
   evalcore::result<void> cancel(std::uint64_t episode);
   evalcore::result<std::string> finish();
-  [[nodiscard]] std::uint64_t running() const { return episodes_->running(); }
+  [[nodiscard]] std::uint64_t running() const;
+  evalcore::capi::event_queue::outcome take(std::int32_t timeout_ms, evalcore::capi::pool_event& into);
 
   evalcore::capi::event_queue events;
 
@@ -61,7 +62,12 @@ struct evc_episodes : evalcore::capi::handle<evc_episodes>, evalcore::capi::of_o
   std::vector<std::shared_ptr<evalcore::capi::shared_backend>> endpoints_;
   evalcore::run::store store_;
   std::unique_ptr<evalcore::run::episodes> episodes_;
-  std::mutex mutex_;                                       ///< Of what follows.
-  std::unordered_map<std::uint64_t, std::uint64_t> tags_;  ///< By episode, until it is over.
-  std::jthread taking_;                                    ///< The last: it uses the others.
+  struct known {
+    std::uint64_t tag;
+    bool finished = false;  ///< Its last event waits to be taken.
+  };
+
+  mutable std::mutex mutex_;                       ///< Of what follows.
+  std::unordered_map<std::uint64_t, known> tags_;  ///< By episode, until the host knows that it is over.
+  std::jthread taking_;                            ///< The last: it uses the others.
 };

@@ -50,7 +50,7 @@ evc_status evc_episodes_options_set_pool(evc_episodes_options* options,
   return capi::guard(nullptr, [&]() -> result<void> {
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = capi::check_live(pool); !good) return good;
-    options->how.pool = pool->how;
+    options->how.pool = pool->whole();
     return {};
   });
 }

@@ -89,12 +89,15 @@ event_queue::outcome event_queue::take(std::int32_t timeout_ms, pool_event& into
   }
   if (events_.empty()) {
     if (last_came_) return outcome::over;
-    woken_ = false;
+    if (timeout_ms != 0) woken_ = false;  // Who does not wait needs no waking.
     return outcome::none;
   }
   into = std::move(events_.front());
   events_.pop_front();
-  if (into->kind == EVC_EVENT_TEXT) open_texts_.erase(into->ticket);
+  if (const auto open = open_texts_.find(into->ticket);
+      open != open_texts_.end() && open->second == into.get()) {
+    open_texts_.erase(open);
+  }
   if (into.get() == open_progress_) open_progress_ = nullptr;
   if (events_.empty()) show_empty();
   return outcome::given;

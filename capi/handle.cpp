@@ -1,5 +1,7 @@
 #include "handle.hpp"
 
+#include <pthread.h>
+
 #include <mutex>
 #include <unordered_map>
 
@@ -14,6 +16,9 @@ struct book {
 /// Never destroyed: a host may free handles while it ends.
 book& live() {
   static book& all = *new book;
+  // A child has only the thread that forked: the lock must not stay with another.
+  [[maybe_unused]] static const int watched = ::pthread_atfork(
+      [] { live().mutex.lock(); }, [] { live().mutex.unlock(); }, [] { live().mutex.unlock(); });
   return all;
 }
 

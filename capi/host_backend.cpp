@@ -21,6 +21,10 @@ error gone() { return fail(errc::closed, stage::body, "the host has freed the ba
 
 /// The form in which a host is asked: OpenAI's API without the ways of any server.
 result<wire::encoded> encoded(const chat::request& request) {
+  if (!request.choices.empty()) {
+    return fail(errc::unsupported, stage::send,
+                "a backend that a host plays answers in text: choices cannot be scored by likelihood on it");
+  }
   return wire::encode_openai_chat(request, wire::dialects().front(), false);
 }
 
@@ -47,8 +51,10 @@ result<void> host_backend::check(const chat::request& request) const {
 
 be::ticket host_backend::start(const chat::request& request, std::shared_ptr<be::sink> to) {
   const auto ticket = ++last_;
-  open_.emplace(ticket, asked{.to = std::move(to), .began = std::chrono::steady_clock::now()});
   auto body = encoded(request);
+  open_.emplace(ticket, asked{.to = std::move(to),
+                              .began = std::chrono::steady_clock::now(),
+                              .dropped = body ? std::move(body->dropped) : std::vector<std::string>()});
   if (closed_ || !body) {
     later([ticket, why = closed_ ? gone() : body.error()](host_backend& self) { self.over(ticket, why); });
     return ticket;
@@ -104,6 +110,7 @@ void host_backend::over(std::uint64_t ticket, result<chat::reply>&& outcome) {
   if (outcome) {
     outcome->timing = {.first_token = one.first_token, .total = std::chrono::steady_clock::now() - one.began};
     if (outcome->model.empty()) outcome->model = info_.model;
+    outcome->dropped = std::move(one.dropped);
   }
   one.to->on_end(std::move(outcome));
 }
@@ -120,7 +127,10 @@ void host_backend::close() {
 }  // namespace evalcore::capi
 
 evc_backend::~evc_backend() {
-  if (host != nullptr) host->close();
+  if (host == nullptr) return;
+  // Waits for one that runs: what it is called with may be gone next.
+  host->events.set_hook(nullptr, nullptr);
+  host->close();
 }
 
 namespace capi = evalcore::capi;
@@ -212,6 +222,8 @@ evc_status evc_backend_fail(evc_backend* backend, uint64_t ticket, evc_status wh
     auto says = capi::read_text(message, "the message");
     if (!says) return std::move(says).error();
     if (why == EVC_OK) return capi::misuse("EVC_OK is no failure");
+    // A run takes it for the end of its own asking, and counts no failure.
+    if (why == EVC_E_CANCELLED) return capi::misuse("EVC_E_CANCELLED is no failure: only who asks cancels");
     host.end(ticket, evalcore::fail(capi::code_of(why), evalcore::stage::body, *std::move(says)));
     return {};
   });
@@ -219,6 +231,7 @@ evc_status evc_backend_fail(evc_backend* backend, uint64_t ticket, evc_status wh
 
 evc_status evc_backend_poll(evc_backend* backend, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
   evc_status status = EVC_OK;
+  if (out != nullptr) *out = nullptr;
   const auto done = with(backend, nullptr, [&](capi::host_backend& host) -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
     capi::pool_event one;

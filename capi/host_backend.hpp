@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/net/loop.hpp>
@@ -39,6 +40,7 @@ class host_backend final : public backend::backend {
   struct asked {
     std::shared_ptr<::evalcore::backend::sink> to;
     instant began;
+    std::vector<std::string> dropped;  ///< Fields of the request that the host is not shown.
     std::optional<duration> first_token = {};
     bool cancelled = false;
   };

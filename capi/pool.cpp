@@ -33,7 +33,7 @@ evc_pool::evc_pool(std::vector<std::shared_ptr<capi::shared_backend>> endpoints,
     : endpoints_(std::move(endpoints)),
       loop_(endpoints_.front()->runtime->loop),
       max_outstanding_(how.max_outstanding),
-      requests_(loop_, capi::answering(endpoints_), accepted_, seeded(how.how)) {
+      requests_(loop_, capi::answering(endpoints_), accepted_, seeded(how.whole())) {
   requests_.deliver_to([this](pool::event&& what) { happened(std::move(what)); });
   requests_.start();
 }
@@ -234,11 +234,11 @@ evc_status evc_pool_poll(evc_pool* pool, int32_t timeout_ms, evc_event** out) EV
 evc_status evc_pool_poll_many(evc_pool* pool, int32_t timeout_ms, evc_event** out, size_t capacity,
                               size_t* count) EVC_NOEXCEPT {
   evc_status status = EVC_OK;
+  if (count != nullptr) *count = 0;
   const auto done = with(pool, [&]() -> result<void> {
     if (out == nullptr || count == nullptr || capacity == 0) {
       return capi::misuse("there is no place for events", "null");
     }
-    *count = 0;
     for (std::size_t i = 0; i < capacity; ++i) {
       capi::pool_event one;
       const auto outcome = pool->take(i == 0 ? timeout_ms : 0, one);

@@ -51,12 +51,14 @@ evc_status evc_pool_options_set_concurrency(evc_pool_options* options, uint32_t 
   return set(options, requests, 1, capi::most_in_flight, [&](auto& how) {
     how.adaptive = false;
     how.max_in_flight = requests;
+    options->concurrency_named = true;
   });
 }
 evc_status evc_pool_options_set_auto_concurrency(evc_pool_options* options, uint32_t highest) EVC_NOEXCEPT {
   return set(options, highest, 1, capi::most_in_flight, [&](auto& how) {
     how.adaptive = true;
     how.highest_tried = highest;
+    options->concurrency_named = true;
   });
 }
 evc_status evc_pool_options_set_retries(evc_pool_options* options, uint32_t retries) EVC_NOEXCEPT {

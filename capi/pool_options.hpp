@@ -16,6 +16,14 @@ inline constexpr std::uint32_t most_in_flight = 10'000;
 struct evc_pool_options : evalcore::capi::handle<evc_pool_options> {
   static constexpr const char* word = "evc_pool_options";
 
+  /// What was set, with what follows from it.
+  [[nodiscard]] evalcore::pool::options whole() const {
+    auto made = how;
+    if (how.dispatch_rate > 0 && !concurrency_named) made.max_in_flight = evalcore::pool::open_loop_in_flight;
+    return made;
+  }
+
   evalcore::pool::options how;
+  bool concurrency_named = false;
   std::uint32_t max_outstanding = 65'536;
 };

@@ -203,6 +203,7 @@ void evc_run_free(evc_run* run) EVC_NOEXCEPT { capi::free_in_its_process(run); }
 
 evc_status evc_run_poll(evc_run* run, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
   evc_status status = EVC_OK;
+  if (out != nullptr) *out = nullptr;
   const auto done = with(run, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
     capi::pool_event one;

@@ -111,8 +111,8 @@ evc_status evc_run_options_set_pool(evc_run_options* options, const evc_pool_opt
   return capi::guard(nullptr, [&]() -> result<void> {
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = capi::check_live(pool); !good) return good;
-    options->how.pool = pool->how;
-    const auto& how = pool->how;
+    options->how.pool = pool->whole();
+    const auto& how = options->how.pool;
     options->given.emplace_back(
         "concurrency", how.adaptive ? json::value("auto") : json::value(std::uint64_t{how.max_in_flight}));
     return {};

@@ -102,8 +102,9 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!arguments.backend.base_urls.empty()) how.request.model = endpoints.front()->about().model;
   how.pool = arguments.suite.pool;
   how.pool.seed = std::random_device{}();
-  constexpr std::uint32_t open_loop = 1'024;
-  if (how.pool.dispatch_rate > 0 && !arguments.suite.concurrency_named) how.pool.max_in_flight = open_loop;
+  if (how.pool.dispatch_rate > 0 && !arguments.suite.concurrency_named) {
+    how.pool.max_in_flight = evalcore::pool::open_loop_in_flight;
+  }
   auto& bound = how.pool.adaptive ? how.pool.highest_tried : how.pool.max_in_flight;
   const auto wanted = bound;
   bound = sockets_for(wanted, endpoints.size());

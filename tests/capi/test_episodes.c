@@ -2,6 +2,9 @@
    conversation that was given up goes on from the store. */
 #define _XOPEN_SOURCE 700
 
+#include <poll.h>
+#include <time.h>
+
 #include "temporary_folder.h"
 
 static evc_runtime* runtime = NULL;
@@ -44,6 +47,14 @@ static evc_event* next(evc_episodes* episodes, int32_t kind, uint64_t tag) {
   check(evc_episodes_poll(episodes, 20000, &event) == EVC_OK, "an event comes in time");
   check(evc_event_kind(event) == kind && evc_event_tag(event) == tag, "it is the expected one");
   return event;
+}
+
+static int readable(int descriptor) {
+  struct pollfd one;
+  one.fd = descriptor;
+  one.events = POLLIN;
+  one.revents = 0;
+  return poll(&one, 1, 0) == 1;
 }
 
 static void answer_with_tool(evc_episodes* episodes, uint64_t episode) {
@@ -125,6 +136,53 @@ static void going_on_from_the_store(void) {
   evc_episodes_free(episodes);
 }
 
+/* A host that begins all and then polls while any runs must hear of those that the store has finished. */
+static void what_is_finished_runs_until_it_is_polled(void) {
+  evc_episodes* episodes = open_store("one.db", 0);
+  struct timespec moment = {0, 1000000};
+  int waits = 5000;
+  evc_text* figures = NULL;
+  begin(episodes, "w1", 4);
+  while (waits-- > 0 && !readable(evc_episodes_event_fd(episodes))) nanosleep(&moment, NULL);
+  check(evc_episodes_running(episodes) == 1, "what is over and not polled yet counts");
+  check(evc_episodes_finish(episodes, &figures, NULL) == EVC_OK, "also after the host has finished");
+  evc_text_free(figures);
+  check(evc_episodes_running(episodes) == 1, "it counts");
+  evc_event_free(next(episodes, EVC_EVENT_FINISHED, 4));
+  check(evc_episodes_running(episodes) == 0, "until it is polled");
+  evc_episodes_free(episodes);
+}
+
+static void finishing_leaves_none_running(void) {
+  evc_episodes* episodes = open_store("four.db", 0);
+  evc_text* figures = NULL;
+  begin(episodes, "w4", 5);
+  evc_event_free(next(episodes, EVC_EVENT_REPLIED, 5));
+  check(evc_episodes_running(episodes) == 1, "one waits for the host");
+  check(evc_episodes_finish(episodes, &figures, NULL) == EVC_OK, "who finishes");
+  evc_text_free(figures);
+  check(evc_episodes_running(episodes) == 0, "none is under way");
+  evc_episodes_free(episodes);
+}
+
+static void a_context_goes_on_with_nothing(void) {
+  evc_episodes* episodes = open_store("five.db", 0);
+  evc_error* error = NULL;
+  evc_request* scored = evc_request_new();
+  const uint64_t episode = begin(episodes, "w5", 6);
+  evc_event_free(next(episodes, EVC_EVENT_REPLIED, 6));
+  check(evc_request_set_context(scored, str("Question:")) == EVC_OK, "a context");
+  check(evc_request_add_continuation(scored, str(" yes")) == EVC_OK, "and what follows");
+  check(evc_episodes_next_whole(episodes, episode, scored, &error) == EVC_E_INVALID_ARGUMENT,
+        "an episode does not go on with a context");
+  check(has(evc_error_message(error), "context"), "and it says so");
+  evc_error_free(error);
+  evc_request_free(scored);
+  answer_with_tool(episodes, episode);
+  evc_event_free(next(episodes, EVC_EVENT_REPLIED, 6));
+  evc_episodes_free(episodes);
+}
+
 static void a_limit(void) {
   evc_episodes* episodes = open_store("three.db", 1);
   evc_event* event;
@@ -174,6 +232,9 @@ int main(void) {
   if (failures > 0) return verdict();
   a_conversation();
   going_on_from_the_store();
+  what_is_finished_runs_until_it_is_polled();
+  finishing_leaves_none_running();
+  a_context_goes_on_with_nothing();
   a_limit();
   refused();
   evc_backend_free(scripted);

@@ -1,9 +1,13 @@
 // Handles that are no longer what a host takes them for. Builds that keep book of live handles refuse them;
 // under the address sanitizer this shows that nothing freed is touched.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include <evalcore/evalcore.h>
 
@@ -130,6 +134,27 @@ TEST_CASE("options, texts and errors that were freed are left alone") {
   evc_error_free(error);
   CHECK(evc_error_status(error) == EVC_OK);
   evc_error_free(error);
+}
+
+TEST_CASE("a child that was forked while another thread made handles makes its own") {
+  std::atomic<bool> over = false;
+  std::thread busy([&over] {
+    while (!over) evc_request_free(evc_request_new());
+  });
+  int stuck = 0;
+  for (int i = 0; i < 200 && stuck == 0; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(10);  // Ends a child that waits for a thread that it has not.
+      evc_request_free(evc_request_new());
+      ::_exit(0);
+    }
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) != child || status != 0) ++stuck;
+  }
+  over = true;
+  busy.join();
+  CHECK(stuck == 0);
 }
 
 TEST_CASE("a handle of another type is refused") {

@@ -93,6 +93,29 @@ static void misuse(void) {
   evc_pool_free(pool);
 }
 
+/* A host that looks at what it was given, and not at the status, finds nothing. */
+static void refused_handles_leave_nothing_behind(void) {
+  char nothing = 0;
+  void* const stale = &nothing;
+  evc_event* event = (evc_event*)stale;
+  evc_text* text = (evc_text*)stale;
+  size_t count = 9;
+  check(evc_run_poll(NULL, 0, &event) == EVC_E_INVALID_ARGUMENT && event == NULL, "no run, no event");
+  event = (evc_event*)stale;
+  check(evc_episodes_poll(NULL, 0, &event) == EVC_E_INVALID_ARGUMENT && event == NULL,
+        "nor without episodes");
+  event = (evc_event*)stale;
+  check(evc_backend_poll(NULL, 0, &event) == EVC_E_INVALID_ARGUMENT && event == NULL,
+        "nor without a backend");
+  event = (evc_event*)stale;
+  check(evc_backend_poll(scripted, 0, &event) == EVC_E_UNSUPPORTED && event == NULL, "nor from another kind");
+  event = (evc_event*)stale;
+  check(evc_pool_poll(NULL, 0, &event) == EVC_E_INVALID_ARGUMENT && event == NULL, "nor without a pool");
+  check(evc_pool_poll_many(NULL, 0, &event, 1, &count) == EVC_E_INVALID_ARGUMENT && count == 0,
+        "none of many");
+  check(evc_episodes_finish(NULL, &text, NULL) == EVC_E_INVALID_ARGUMENT && text == NULL, "nor figures");
+}
+
 static void after_fork(void) {
   evc_pool* pool = pool_of(NULL);
   int status = 0;
@@ -124,6 +147,7 @@ int main(void) {
   open_script();
   if (failures > 0) return verdict();
   misuse();
+  refused_handles_leave_nothing_behind();
   after_fork();
   evc_backend_free(scripted);
   evc_runtime_free(runtime);

@@ -249,6 +249,29 @@ static void descriptor_hook_and_wake(void) {
   evc_pool_free(pool);
 }
 
+static int has_limit(evc_pool_options* options, const char* limit) {
+  evc_pool* pool = pool_of(options);
+  evc_text* figures = NULL;
+  int same;
+  check(evc_pool_figures(pool, &figures, NULL) == EVC_OK, "figures are told");
+  same = has(evc_text_view(figures), limit);
+  evc_text_free(figures);
+  evc_pool_free(pool);
+  return same;
+}
+
+/* A rate that only the answers before it could hold up would be none. */
+static void a_rate_is_an_open_loop(void) {
+  evc_pool_options* options = evc_pool_options_new();
+  check(evc_pool_options_set_rate(options, 0.001) == EVC_OK, "a rate is taken");
+  check(has_limit(options, "\"limit\":1024,"), "and opens the loop");
+  options = evc_pool_options_new();
+  check(evc_pool_options_set_concurrency(options, 8) == EVC_OK, "a concurrency is taken");
+  check(evc_pool_options_set_rate(options, 0.001) == EVC_OK, "and a rate");
+  check(has_limit(options, "\"limit\":8,"), "which leaves it alone");
+  check(has_limit(NULL, "\"limit\":16,"), "without a rate nothing is open");
+}
+
 static void a_conversation(void) {
   evc_pool* pool = pool_of(NULL);
   evc_request* request = evc_request_new();
@@ -336,6 +359,7 @@ int main(void) {
   text_while_it_comes();
   a_full_pool();
   descriptor_hook_and_wake();
+  a_rate_is_an_open_loop();
   a_conversation();
   scores_where_none_are_given();
   freed_in_any_order();

@@ -69,7 +69,8 @@ EVC_API evc_status evc_episodes_begin(evc_episodes* episodes, evc_str id, uint32
  */
 EVC_API evc_status evc_episodes_next(evc_episodes* episodes, uint64_t episode, const evc_request* turns,
                                      evc_error** error) EVC_NOEXCEPT;
-/** Answers REPLIED with a whole request, for a host that edits its history. */
+/** Answers REPLIED with a whole request, for a host that edits its history. EVC_E_INVALID_ARGUMENT: it has a
+ * context. */
 EVC_API evc_status evc_episodes_next_whole(evc_episodes* episodes, uint64_t episode, const evc_request* whole,
                                            evc_error** error) EVC_NOEXCEPT;
 /** Adds to what the episode has cost, in the host's own unit. Told again when it goes on another time. */
@@ -81,7 +82,8 @@ EVC_API evc_status evc_episodes_end(evc_episodes* episodes, uint64_t episode, ev
 /** Gives an episode up, whatever it does: another time it is run again. Events of it may be on their way. */
 EVC_API evc_status evc_episodes_cancel(evc_episodes* episodes, uint64_t episode,
                                        evc_error** error) EVC_NOEXCEPT;
-/** Episodes that were begun and are not over; 0 as well where that cannot be told. */
+/** Episodes that were begun and are not over, or are over and their FINISHED is not polled yet; 0 as well
+ * where that cannot be told. */
 EVC_API uint64_t evc_episodes_running(const evc_episodes* episodes) EVC_NOEXCEPT;
 
 /**

@@ -20,7 +20,7 @@ extern "C" {
 /**
  * `model` names the model. `identity`: a JSON object of texts, what an answer may depend on (a file's hash, a
  * version): replies in a store are used again only for the same. Caller frees with evc_backend_free, after
- * which what is asked ends with EVC_E_CLOSED. On failure *out is NULL.
+ * which what is asked ends with EVC_E_CLOSED and no hook is called. On failure *out is NULL.
  */
 EVC_API evc_status evc_backend_new_host(evc_runtime* runtime, evc_str model, evc_str identity,
                                         evc_backend** out, evc_error** error) EVC_NOEXCEPT;
@@ -35,8 +35,8 @@ EVC_API evc_status evc_backend_tell_text(evc_backend* backend, uint64_t ticket, 
  */
 EVC_API evc_status evc_backend_answer(evc_backend* backend, uint64_t ticket, evc_str json,
                                       evc_error** error) EVC_NOEXCEPT;
-/** There is no answer: one of EVC_E_…, which says whether it is asked again, and a sentence without secrets.
- * Tickets that are over are ignored. */
+/** There is no answer: one of EVC_E_… but EVC_E_CANCELLED, which is the asker's; it says whether it is asked
+ * again. And a sentence without secrets. Tickets that are over are ignored. */
 EVC_API evc_status evc_backend_fail(evc_backend* backend, uint64_t ticket, evc_status why,
                                     evc_str message) EVC_NOEXCEPT;
 

@@ -40,7 +40,8 @@ EVC_API evc_status evc_pool_options_set_requests_per_minute(evc_pool_options* op
 EVC_API evc_status evc_pool_options_set_tokens_per_minute(evc_pool_options* options,
                                                           uint64_t tokens) EVC_NOEXCEPT;
 /** Requests that begin in a second, whatever became of those before (open loop): 0.000001 to 1,000,000.
- * Default: as fast as the concurrency allows. */
+ * With it up to 1,024 are in flight at each endpoint unless a concurrency is set. Default: as fast as the
+ * concurrency allows. */
 EVC_API evc_status evc_pool_options_set_rate(evc_pool_options* options, double per_second) EVC_NOEXCEPT;
 /** For one request, all its attempts together: seconds, 0 to 10,000,000; 0 (the default): none. */
 EVC_API evc_status evc_pool_options_set_item_timeout_s(evc_pool_options* options,

@@ -28,7 +28,8 @@ EVC_API evc_status evc_run_start(evc_runtime* runtime, const evc_suite* suite, e
                                  evc_error** error) EVC_NOEXCEPT;
 /**
  * What is in flight is cancelled, and what is done is kept: RUN_END follows, its summary says `interrupted`,
- * and the same run goes on from there another time.
+ * and the same run goes on from there another time. Before the first request is sent there is no summary, and
+ * RUN_END has the error EVC_E_CANCELLED.
  */
 EVC_API evc_status evc_run_cancel(evc_run* run) EVC_NOEXCEPT;
 /** Requests in flight at most, at each endpoint: 1 to 10,000. Without effect while nothing is sent. */

@@ -44,6 +44,9 @@ struct rate_options {
   std::optional<std::uint64_t> tokens_per_minute;  ///< Prompt and answer together.
 };
 
+/// Requests in flight of an open loop, where its user names no bound.
+inline constexpr std::uint32_t open_loop_in_flight = 1'024;
+
 struct options {
   std::uint32_t max_in_flight = 16;  ///< Requests in flight at most, at each endpoint; at least 1.
   /// Find the number that serves best instead (see adaptive_limit), up to highest_tried.
