@@ -49,13 +49,20 @@ struct EmbeddedTests {
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func aCancelledTaskLeavesTheOthersAlone() async throws {
+    /// Some of the hundred may have their answer before the cancellation comes, but not all.
+    @Test(.timeLimit(.minutes(1))) func cancelledTasksLeaveTheOthersAlone() async throws {
         let pool = try await Self.pool()
-        let long = Task { try await pool.ask(Self.greedy("tell me a story", maxTokens: 900)) }
-        try await wait(for: pool) { $0.inFlight == 1 }
-        long.cancel()
+        let stories = (0..<100).map { number in
+            Task { try await pool.ask(Self.greedy("tell me story \(number)", maxTokens: 500)) }
+        }
+        try await wait(for: pool) { $0.sent >= 1 }
+        for story in stories { story.cancel() }
         #expect(try await pool.ask(Self.greedy("hi")).text == "Hello!")
-        await #expect(throws: CancellationError.self) { try await long.value }
+        var cancelled = 0
+        for story in stories {
+            do { _ = try await story.value } catch is CancellationError { cancelled += 1 }
+        }
+        #expect(cancelled > 0)
     }
 
     @Test(.enabled(if: llamaServer != nil, "EVALCORE_LLAMA_SERVER names no server"), .timeLimit(.minutes(2)))

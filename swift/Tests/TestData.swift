@@ -21,7 +21,7 @@ final class TemporaryFolder: Sendable {
     let path: String
 
     init() throws {
-        path = FileManager.default.temporaryDirectory.appendingPathComponent("evalcore-\(UUID().uuidString)").path
+        path = FileManager.default.temporaryDirectory.appendingPathComponent("swift-evalcore-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
