@@ -49,7 +49,7 @@ add_test(NAME example.ask COMMAND example_ask "${CMAKE_CURRENT_SOURCE_DIR}/data/
 set_tests_properties(example.ask PROPERTIES TIMEOUT 60
   PASS_REGULAR_EXPRESSION "please count -> counted\nhi there -> hello\n")
 add_test(NAME capi.snippets
-  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md)
+  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md docs/swift.md)
 
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")

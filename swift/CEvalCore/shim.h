@@ -1,0 +1,1 @@
+#include <evalcore/evalcore.h>
