@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include "backend/private_folder.hpp"
 
@@ -40,15 +41,24 @@ TEST_CASE("a private folder is the user's alone and goes with what is in it") {
 
 TEST_CASE("what a killed process left behind is removed, and nothing else") {
   const auto parent = fs::temp_directory_path();
-  const auto left = parent / ("evalcore-" + std::to_string(ended_process()) + "-abcdef");
-  const auto living = parent / ("evalcore-" + std::to_string(::getppid()) + "-abcdef");
-  const auto foreign = parent / "evalcore-notes-abcdef";
-  for (const auto& path : {left, living, foreign}) fs::create_directory(path);
+  const auto gone = std::to_string(ended_process());
+  const auto left = parent / ("evalcore-private-" + gone + "-abcdef");
+  const std::vector<fs::path> others = {
+      parent / ("evalcore-private-" + std::to_string(::getppid()) + "-abcdef"),  // Its process lives.
+      parent / ("evalcore-private-" + gone + "-shared"), parent / ("evalcore-private-" + gone + "-mine-12"),
+      parent / ("evalcore-" + gone + "-abcdef"), parent / "evalcore-private-notes-abcdef"};
+  for (const auto& path : others) fs::create_directory(path);
+  fs::create_directory(left);
+  for (const auto& path : others) fs::permissions(path, fs::perms::owner_all);
+  fs::permissions(left, fs::perms::owner_all);
+  fs::permissions(others[1], fs::perms::owner_all | fs::perms::group_read);
   std::ofstream(left / "slot.bin") << "x";
   const auto folder = backend::private_folder::make();
   REQUIRE(folder);
   CHECK_FALSE(fs::exists(left));
-  CHECK(fs::exists(living));
-  CHECK(fs::exists(foreign));
-  for (const auto& path : {living, foreign}) fs::remove(path);
+  for (const auto& path : others) {
+    CAPTURE(path);
+    CHECK(fs::exists(path));
+    fs::remove(path);
+  }
 }
