@@ -123,6 +123,22 @@ TEST_CASE("a row that cannot leave at once is asked again, and what it says mean
   CHECK(verdict.restores);
 }
 
+TEST_CASE("an engine that cannot keep or restore a prefix is used without, and the note says why") {
+  toy_step_engine keeps_none;
+  keeps_none.snapshot_fault = fail(errc::no_memory, stage::body, "too large");
+  auto verdict = verdict_of(keeps_none);
+  CHECK(verdict.width == 16);
+  CHECK_FALSE(verdict.restores);
+  CHECK(verdict.why == "the engine gave no snapshot");
+
+  toy_step_engine restores_none;
+  restores_none.restore_fault = fail(errc::backend_fault, stage::send, "another layout");
+  verdict = verdict_of(restores_none);
+  CHECK(verdict.width == 16);
+  CHECK_FALSE(verdict.restores);
+  CHECK(verdict.why == "a prefix cannot be restored: another layout");
+}
+
 TEST_CASE("without log probabilities the tokens are compared") {
   toy_step_engine toy;
   toy.tells_logprobs = false;
