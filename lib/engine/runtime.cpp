@@ -276,7 +276,7 @@ struct stream::state {
   std::shared_ptr<runtime::core> owner;
   std::shared_ptr<listener> heard;
   job_id id = 0;
-  bool done = false;
+  bool done = true;  ///< Nothing of it is to be cancelled.
   std::optional<stop_callback> stop;
 };
 
@@ -356,13 +356,17 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
   state->heard = std::make_shared<listener>();
   state->heard->wake = std::move(how.wake);
   auto listens = node_of<decltype(core::listeners)>(state->heard);
+  auto& at = *state;
+  // Before the request is given: who is told that there is no memory has no request that runs.
+  std::unique_ptr<stream> made(new stream(std::move(state)));
   {
     core::lock held(core_->mutex);
     core_->to_wake.reserve(core_->listeners.size() + core_->to_wake.size() + core_->waking + 1);
     auto given = core_->decisions->submit(std::move(what), how.stop.stop_requested(), now());
     if (given) {
-      state->heard->out = std::move(given->out);
-      state->id = given->id;
+      at.heard->out = std::move(given->out);
+      at.id = given->id;
+      at.done = false;
       enter(core_->listeners, std::move(listens), given->id);
       core_->wake_worker();
     }
@@ -371,9 +375,9 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
     if (!given) return std::move(given).error();
   }
   if (how.stop.stop_possible()) {
-    state->stop.emplace(std::move(how.stop), [owner = core_, id = state->id] { owner->cancel(id); });
+    at.stop.emplace(std::move(how.stop), [owner = core_, id = at.id] { owner->cancel(id); });
   }
-  return std::unique_ptr<stream>(new stream(std::move(state)));
+  return made;
 }
 
 result<void> runtime::post(task what) {
