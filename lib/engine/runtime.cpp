@@ -194,9 +194,10 @@ bool runtime::core::turn(step_engine& model, step_output& out, lock& held) {
       stirred.wait(held, ready);
     }
   } else if (const auto* control = std::get_if<run_control>(&to_do)) {
-    const auto what = tasks.extract(control->which);
+    auto what = tasks.extract(control->which);
     held.unlock();
     call(what.mapped(), &model);
+    what = {};  // Without the lock: a task may be the last owner of a stream.
     held.lock();
   } else if (!std::holds_alternative<stopped>(to_do)) {
     perform(to_do, model, out, *decisions, held, now);
@@ -209,6 +210,7 @@ void runtime::core::end_tasks(lock& held, step_engine* model) {
   auto left = std::exchange(tasks, {});
   held.unlock();
   for (const auto& [id, what] : left) call(what, model);
+  left.clear();
   held.lock();
 }
 
@@ -234,7 +236,7 @@ void runtime::core::tell(lock& held) noexcept {
     std::erase_if(listeners, [](const auto& entry) { return entry.second->out->ended(); });
   }
   for (auto left = to_wake.size(); left > 0 && !to_wake.empty(); --left) {
-    const auto one = std::move(to_wake.back());
+    auto one = std::move(to_wake.back());
     to_wake.pop_back();
     one->to_wake = false;
     ++waking;
@@ -245,6 +247,7 @@ void runtime::core::tell(lock& held) noexcept {
     } catch (...) {
       woken = false;
     }
+    if (woken) one.reset();  // Without the lock: it may be the last owner, and what wakes may own a stream.
     held.lock();
     --waking;
     if (!woken && !std::exchange(one->to_wake, true)) to_wake.insert(to_wake.begin(), one);
