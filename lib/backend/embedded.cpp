@@ -96,11 +96,9 @@ class embedded final : public backend {
   }
 
   void cancel(ticket which) override {
-    if (const auto gone = choosing_.extract(which)) {
-      loop_.post([one = gone.mapped()] {
-        one->end(fail(errc::cancelled, stage::body, "cancelled while its choices were scored"));
-      });
-      for (const auto part : gone.mapped()->parts) cancel(part);
+    if (const auto one = give_up_choices(which)) {
+      loop_.post(
+          [one] { one->end(fail(errc::cancelled, stage::body, "cancelled while its choices were scored")); });
       return;
     }
     const auto found = open_.find(which);
@@ -112,7 +110,10 @@ class embedded final : public backend {
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
         [request](engine::step_engine& model) -> result<std::vector<token>> {
-          if (!request.choices.empty()) return model.tokenize(context_of(request), false);
+          if (!request.choices.empty()) {
+            if (auto fit = check_for_engine(request); !fit) return std::move(fit).error();
+            return model.tokenize(context_of(request), false);
+          }
           auto prompt = model.render(request);
           if (!prompt) return std::move(prompt).error();
           return model.tokenize(prompt->text, true);
@@ -235,7 +236,7 @@ class embedded final : public backend {
           for (auto& family : **made) {
             if (*self == nullptr) {
               family.answer(closed());
-            } else if (!of || !of->ended()) {
+            } else if (!of || !of->given_up) {
               (*self)->score(std::move(family), one->hints(), of);
             }
           }
@@ -247,7 +248,7 @@ class embedded final : public backend {
     auto one = std::make_shared<embedded_choices>(request, info_.model, std::move(to));
     choosing_.emplace(which, one);
     const auto ended = [self = self_, which] {
-      if (*self != nullptr) (*self)->choosing_.erase(which);
+      if (*self != nullptr) (*self)->give_up_choices(which);
     };
     if (auto fit = check(request); !fit) {
       loop_.post([one, ended, why = std::move(fit).error()] {
@@ -265,6 +266,16 @@ class embedded final : public backend {
     }
     cut_and_score(std::move(all), std::move(one));
     return which;
+  }
+
+  /// What of them is on the engine, or on its way there, is not wanted any more. Null: they ended before.
+  std::shared_ptr<embedded_choices> give_up_choices(ticket which) {
+    const auto gone = choosing_.extract(which);
+    if (!gone) return nullptr;
+    auto one = gone.mapped();
+    one->given_up = true;
+    for (const auto part : one->parts) cancel(part);
+    return one;
   }
 
   void score(branches family, const chat::cache_hints& hints, const std::shared_ptr<embedded_choices>& of) {

@@ -1,5 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include <evalcore/backend/embedded.hpp>
 #include <evalcore/engine/simulated.hpp>
 
@@ -327,6 +332,47 @@ TEST_CASE("the tokens of a prompt with choices are those of its text, without a 
       b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
   REQUIRE(tokens);
   CHECK(tokens->size() == 11);
+  auto none = request;
+  none.messages.clear();
+  const auto refused = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(none, std::move(done)); });
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("a request with choices that is cancelled before they are cut into tokens is not begun") {
+  bench b;
+  std::optional<test::started> one;
+  b.loop.run_and_wait([&] {
+    one = test::start(b.loop, *b.held, choosing("which one?", {"a", "b"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // They are cut, and nobody has heard of it.
+    b.held->cancel(one->ticket);
+  });
+  CHECK(one->sink->wait().error().code == errc::cancelled);
+  b.answer(with_bound(1));
+  CHECK(b.counted->opened == 1);
+}
+
+TEST_CASE("of choices of which one fails the others are not computed on") {
+  std::promise<void> go;
+  std::atomic<int> scored = 0;
+  engine::simulated_options how;
+  how.about.context_tokens = 40;
+  how.next = [&scored, gone = go.get_future().share()](std::span<const engine::token>) -> engine::token {
+    ++scored;
+    gone.wait();
+    return 'a';
+  };
+  bench b(how);
+  // A beginning, 38 letters, and all but the last letter of the choice.
+  const auto one =
+      test::start(b.loop, *b.held, choosing(std::string(38, 's'), {"a", "b", "c", "d", "e", "abc"}));
+  CHECK(one.sink->wait().error().code == errc::context_overflow);
+  b.loop.run_and_wait([] {});
+  go.set_value();
+  b.answer(with_bound(1));
+  // One at most, which was under way, and the token of the answer.
+  CHECK(scored.load() <= 2);
 }
 
 TEST_CASE("a choice that cannot be scored fails its request, and the others of it are not told") {
