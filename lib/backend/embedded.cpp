@@ -25,6 +25,10 @@ using engine::runtime;
 
 /// A prefix of fewer tokens is not kept.
 constexpr std::uint32_t least_prefix = 16;
+/// Who sends bounds what is out, and has deadlines; the engine's queue is to refuse nothing of that. Prompts
+/// that are cut into tokens wait in it until no row is open.
+constexpr std::uint32_t least_queue = 1U << 16U;
+constexpr double least_queue_timeout_s = 86'400;
 
 error closed() { return fail(errc::closed, stage::body, "the backend was closed"); }
 
@@ -333,9 +337,12 @@ info describe(const runtime& of) {
   return about;
 }
 
-result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, const engine::options& schedule,
+result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, engine::options schedule,
                                       const engine::prefix_cache_options& prefixes,
                                       const std::string& slots) {
+  if (auto fine = engine::check(schedule); !fine) return std::move(fine).error();
+  schedule.max_queue_size = std::max(schedule.max_queue_size, least_queue);
+  schedule.queue_timeout_s = std::max(schedule.queue_timeout_s, least_queue_timeout_s);
   auto runs = runtime::start(std::move(load), schedule, prefixes);
   if (!runs) return std::move(runs).error();
   auto about = describe(**runs);

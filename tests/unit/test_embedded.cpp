@@ -340,6 +340,22 @@ TEST_CASE("the tokens of a prompt with choices are those of its text, without a 
   CHECK(refused.error().code == errc::invalid_argument);
 }
 
+TEST_CASE("more requests with choices than an engine's queue usually holds all wait for their turn") {
+  std::promise<void> go;
+  engine::simulated_options how;
+  how.next = [gone = go.get_future().share()](std::span<const engine::token>) -> engine::token {
+    gone.wait();
+    return 'a';
+  };
+  bench b(how);
+  const auto first = test::start(b.loop, *b.held, with_bound(1));
+  std::vector<test::started> all;
+  for (int i = 0; i < 100; ++i) all.push_back(test::start(b.loop, *b.held, choosing("which?", {"a", "b"})));
+  go.set_value();
+  CHECK(first.sink->wait().has_value());
+  for (const auto& one : all) CHECK(one.sink->wait().has_value());
+}
+
 TEST_CASE("a request with choices that is cancelled before they are cut into tokens is not begun") {
   bench b;
   std::optional<test::started> one;
