@@ -8,6 +8,7 @@
 #include <evalcore/backend/embedded.hpp>
 #include <evalcore/engine/simulated.hpp>
 
+#include "backend/embedded_notes.hpp"
 #include "unit/backend_probe.hpp"
 
 using namespace evalcore;
@@ -437,4 +438,27 @@ TEST_CASE("a continuation without a token before it, or of nothing, has no likel
   CHECK(score(std::string("a"), std::string()).error().code == errc::invalid_argument);
   CHECK(score(std::string("a"), chat::token_ids{1}).error().code == errc::invalid_argument);
   CHECK(score(chat::token_ids{7}, chat::token_ids{1}));
+}
+
+TEST_CASE("the note on slots tells what is known of their memory, and how there would be more") {
+  engine::virtual_clock clock;
+  engine::simulated_options how;
+  how.about.max_rows = 2;
+  how.about.context_tokens = 1'000;
+  how.snapshot_token_bytes = 2'000;
+  how.memory.free_ram = 4'000'000;
+  const auto note = [&](std::uint32_t rows, engine::evaluation mode) {
+    const engine::simulated_engine opened(how, clock);
+    return backend::note_of_slots(opened, {.model_path = {}, .mode = mode, .max_rows = rows});
+  };
+  CHECK(note(2, engine::evaluation::parity) == "2 slots of 1000 tokens, 2 MB each");
+  CHECK(
+      note(4, engine::evaluation::parity) ==
+      "2 slots of 1000 tokens, 2 MB each: free memory has no room for more; a shorter --context-per-slot or "
+      "a smaller --cache-memory-max-gb gives more");
+  how.memory.free_ram.reset();
+  CHECK(note(4, engine::evaluation::parity) ==
+        "2 slots of 1000 tokens, 2 MB each: how much memory is free is not known here; --slots names more");
+  how.knows_snapshot_size = false;
+  CHECK(note(2, engine::evaluation::fast) == "2 slots of 1000 tokens");
 }
