@@ -368,6 +368,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     const auto most = checked ? engine::widest_checked : engine::most_llama_rows;
     schedule.max_batch_size = std::min(schedule.max_batch_size, most);
     model.fit_beside = how.prefixes;
+    if (how.leave_prefixes_out) model.fit_beside->max_bytes = 0;
   }
   model.max_rows = schedule.max_batch_size;
   // The loop may be kept by a slow disk; what an answer can have is little memory.

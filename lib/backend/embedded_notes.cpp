@@ -13,8 +13,10 @@ std::string note_of_slots(const engine::step_engine& opened, const engine::llama
   if (!opened.memory().free_ram)
     return note + ": how much memory is free is not known here; --slots names more";
   note += ": free memory has no room for more; a shorter --context-per-slot";
-  // Else prefixes are kept in the rows' own memory.
-  if (asked.mode == engine::evaluation::parity) note += " or a smaller --cache-memory-max-gb";
+  // Else prefixes are kept in the rows' own memory, or nowhere.
+  const bool beside =
+      asked.mode == engine::evaluation::parity && !(asked.fit_beside && asked.fit_beside->max_bytes == 0U);
+  if (beside) note += " or a smaller --cache-memory-max-gb";
   return note + " gives more";
 }
 

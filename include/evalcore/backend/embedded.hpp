@@ -24,6 +24,8 @@ struct embedded_options {
   /// where parity is checked no more than check_parity() looks at: wider batches are not computed, so that
   /// more slots gain nothing. info::slots and info::notes tell.
   bool fit_slots = false;
+  /// No request asks for a kept prefix: fit_slots leaves no memory for any.
+  bool leave_prefixes_out = false;
 };
 
 /// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
