@@ -185,7 +185,7 @@ capi::event_ptr evc_engine::next() {
 void evc_engine::read(std::uint64_t ticket) {
   const auto found = running.find(ticket);
   engine::stream::reading what;
-  if (found == running.end() || !found->second.stream->read(what)) return;
+  if (found == running.end() || !found->second.stream || !found->second.stream->read(what)) return;
   asked& one = found->second;
   const auto now = std::chrono::steady_clock::now();
   for (auto& record : what.records) {

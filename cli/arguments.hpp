@@ -39,6 +39,7 @@ struct backend_arguments {
   std::vector<std::string> server_arguments;
   engine::evaluation evaluation = engine::evaluation::parity;
   double cache_memory_max_gb = 0;  ///< 0: none was named.
+  bool keeps_prefixes = true;      ///< embedded: slots that fit leave memory for kept prefixes.
   std::string script;
   bool stream = true;
   std::chrono::seconds ready_timeout{120};

@@ -108,6 +108,7 @@ result<opened> open_in_process(net::loop& owner, const backend_arguments& argume
   how.model.threads = arguments.threads;
   how.fit_slots = !arguments.slots && arguments.slots_to_fit;
   how.schedule.max_batch_size = arguments.slots.value_or(arguments.slots_to_fit.value_or(usual_slots));
+  how.leave_prefixes_out = !arguments.keeps_prefixes;
   if (arguments.cache_memory_max_gb > 0) {
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
     how.prefixes.max_bytes = static_cast<std::uint64_t>(arguments.cache_memory_max_gb * gib);
@@ -128,11 +129,12 @@ bool looks_like_address(std::string_view word) {
   return word == "localhost" || word.find_first_of(":./") != std::string_view::npos;
 }
 
-backend_arguments sized_for(backend_arguments arguments, const pool::options& how, std::uint64_t items) {
-  if (how.adaptive) {
+backend_arguments sized_for(backend_arguments arguments, const suite_arguments& how, std::uint64_t items) {
+  if (how.pool.adaptive) {
     arguments.slots_to_fit =
-        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(items, 1, how.highest_tried));
+        static_cast<std::uint32_t>(std::clamp<std::uint64_t>(items, 1, how.pool.highest_tried));
   }
+  arguments.keeps_prefixes = how.request.use_prompt_cache;
   return arguments;
 }
 

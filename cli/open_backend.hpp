@@ -29,8 +29,8 @@ struct selector {
 [[nodiscard]] std::string selector_names();
 
 /// With --concurrency auto the embedded backend may choose its slots: no more than that may try and `items`
-/// can fill.
-[[nodiscard]] backend_arguments sized_for(backend_arguments arguments, const pool::options& how,
+/// can fill, and with --no-prompt-cache in the memory of prefixes, too.
+[[nodiscard]] backend_arguments sized_for(backend_arguments arguments, const suite_arguments& how,
                                           std::uint64_t items);
 
 /// Starts or reaches the backend that was asked for; of a base URL without a selector it finds out which API

@@ -93,7 +93,7 @@ result<int> plan_command(const plan_arguments& arguments, const std::stop_token&
       std::fprintf(stderr, "evalcore: %s\n", printable(text).c_str());
     };
     const auto again = pool::patient(wanted.pool.retry, note);
-    const auto backend = open_backend(loop, sized_for(arguments.backend, wanted.pool, items), again, stop);
+    const auto backend = open_backend(loop, sized_for(arguments.backend, wanted, items), again, stop);
     if (!backend) return backend.error();
     const run::planning_backend with{loop, **backend, again, note, stop};
     return run::plan_suite(*suite, how, &with);

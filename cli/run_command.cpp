@@ -77,7 +77,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   net::loop loop;
   progress_line shown(arguments.suite.quiet);
   const auto note = [&](const std::string& text) { shown.note(text); };
-  auto backends = open_backends(loop, sized_for(arguments.backend, arguments.suite.pool, items),
+  auto backends = open_backends(loop, sized_for(arguments.backend, arguments.suite, items),
                                 pool::patient(arguments.suite.pool.retry, note), stop);
   if (!backends) return std::move(backends).error();
   std::vector<backend::backend*> endpoints;

@@ -25,6 +25,10 @@ using engine::runtime;
 
 /// A prefix of fewer tokens is not kept.
 constexpr std::uint32_t least_prefix = 16;
+/// Who sends bounds what is out, and has deadlines; the engine's queue is to refuse nothing of that. Prompts
+/// that are cut into tokens wait in it until no row is open.
+constexpr std::uint32_t least_queue = 1U << 16U;
+constexpr double least_queue_timeout_s = 86'400;
 
 error closed() { return fail(errc::closed, stage::body, "the backend was closed"); }
 
@@ -96,11 +100,9 @@ class embedded final : public backend {
   }
 
   void cancel(ticket which) override {
-    if (const auto gone = choosing_.extract(which)) {
-      loop_.post([one = gone.mapped()] {
-        one->end(fail(errc::cancelled, stage::body, "cancelled while its choices were scored"));
-      });
-      for (const auto part : gone.mapped()->parts) cancel(part);
+    if (const auto one = give_up_choices(which)) {
+      loop_.post(
+          [one] { one->end(fail(errc::cancelled, stage::body, "cancelled while its choices were scored")); });
       return;
     }
     const auto found = open_.find(which);
@@ -112,7 +114,10 @@ class embedded final : public backend {
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
         [request](engine::step_engine& model) -> result<std::vector<token>> {
-          if (!request.choices.empty()) return model.tokenize(context_of(request), false);
+          if (!request.choices.empty()) {
+            if (auto fit = check_for_engine(request); !fit) return std::move(fit).error();
+            return model.tokenize(context_of(request), false);
+          }
           auto prompt = model.render(request);
           if (!prompt) return std::move(prompt).error();
           return model.tokenize(prompt->text, true);
@@ -235,7 +240,7 @@ class embedded final : public backend {
           for (auto& family : **made) {
             if (*self == nullptr) {
               family.answer(closed());
-            } else if (!of || !of->ended()) {
+            } else if (!of || !of->given_up) {
               (*self)->score(std::move(family), one->hints(), of);
             }
           }
@@ -247,7 +252,7 @@ class embedded final : public backend {
     auto one = std::make_shared<embedded_choices>(request, info_.model, std::move(to));
     choosing_.emplace(which, one);
     const auto ended = [self = self_, which] {
-      if (*self != nullptr) (*self)->choosing_.erase(which);
+      if (*self != nullptr) (*self)->give_up_choices(which);
     };
     if (auto fit = check(request); !fit) {
       loop_.post([one, ended, why = std::move(fit).error()] {
@@ -265,6 +270,16 @@ class embedded final : public backend {
     }
     cut_and_score(std::move(all), std::move(one));
     return which;
+  }
+
+  /// What of them is on the engine, or on its way there, is not wanted any more. Null: they ended before.
+  std::shared_ptr<embedded_choices> give_up_choices(ticket which) {
+    const auto gone = choosing_.extract(which);
+    if (!gone) return nullptr;
+    auto one = gone.mapped();
+    one->given_up = true;
+    for (const auto part : one->parts) cancel(part);
+    return one;
   }
 
   void score(branches family, const chat::cache_hints& hints, const std::shared_ptr<embedded_choices>& of) {
@@ -322,9 +337,12 @@ info describe(const runtime& of) {
   return about;
 }
 
-result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, const engine::options& schedule,
+result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, engine::options schedule,
                                       const engine::prefix_cache_options& prefixes,
                                       const std::string& slots) {
+  if (auto fine = engine::check(schedule); !fine) return std::move(fine).error();
+  schedule.max_queue_size = std::max(schedule.max_queue_size, least_queue);
+  schedule.queue_timeout_s = std::max(schedule.queue_timeout_s, least_queue_timeout_s);
   auto runs = runtime::start(std::move(load), schedule, prefixes);
   if (!runs) return std::move(runs).error();
   auto about = describe(**runs);
@@ -350,6 +368,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     const auto most = checked ? engine::widest_checked : engine::most_llama_rows;
     schedule.max_batch_size = std::min(schedule.max_batch_size, most);
     model.fit_beside = how.prefixes;
+    if (how.leave_prefixes_out) model.fit_beside->max_bytes = 0;
   }
   model.max_rows = schedule.max_batch_size;
   // The loop may be kept by a slow disk; what an answer can have is little memory.

@@ -28,6 +28,7 @@ class embedded_choices {
   [[nodiscard]] bool ended() const noexcept { return to_ == nullptr; }
 
   std::vector<ticket> parts;  ///< The engine's requests.
+  bool given_up = false;      ///< Nothing more of it is to be asked of the engine; its end may be on its way.
 
  private:
   std::shared_ptr<sink> to_;  ///< Null: it has ended.

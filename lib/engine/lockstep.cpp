@@ -16,10 +16,14 @@ class runner {
 
   result<void> run(std::size_t together, std::uint32_t width) {
     step_output out;
-    while (next_ < rows_.size() || !open_.empty()) {
-      while (next_ < rows_.size() && open_.size() < together)
+    while (next_ < rows_.size() || !open_.empty() || !leaving_.empty()) {
+      while (next_ < rows_.size() && open_.size() + leaving_.size() < together)
         if (auto good = open(); !good) return good;
       if (auto good = engine_.step(width, out); !good) return good;
+      const auto left = ask_again();
+      if (left == 0 && says_nothing(out))
+        return fail(errc::backend_fault, stage::start,
+                    engine_.about().name + " has rows but does no work on them");
       if (auto good = read(out); !good) return good;
     }
     return {};
@@ -27,6 +31,7 @@ class runner {
 
   void remove_all() {
     for (const auto& [id, row] : open_) static_cast<void>(engine_.remove(id));
+    ask_again();
   }
 
   std::vector<row_answer> take() { return std::move(answers_); }
@@ -42,17 +47,21 @@ class runner {
     return {};
   }
 
+  /// What is told of rows that are leaving counts no more.
   result<void> read(const step_output& out) {
+    if (auto good = read_failures(out); !good) return good;
     for (const auto& one : out.prefill) {
-      auto& answer = answers_[open_.at(one.row)];
+      const auto found = open_.find(one.row);
+      if (found == open_.end()) continue;
+      auto& answer = answers_[found->second];
       answer.widest = std::max(answer.widest, one.batch_rows);
       if (!one.at_cut || answer.kept || !engine_.about().snapshots) continue;
-      auto kept = engine_.take_snapshot(one.row);
-      if (!kept) return std::move(kept).error();
-      answer.kept = *std::move(kept);
+      if (auto kept = engine_.take_snapshot(one.row)) answer.kept = *std::move(kept);
     }
     for (const auto& one : out.tokens) {
-      const auto row = open_.at(one.row);
+      const auto found = open_.find(one.row);
+      if (found == open_.end()) continue;
+      const auto row = found->second;
       auto& answer = answers_[row];
       answer.widest = std::max(answer.widest, one.batch_rows);
       if (one.logprob) answer.logprobs.push_back(*one.logprob);
@@ -61,15 +70,36 @@ class runner {
       if (one.end || answer.tokens.size() == limits_[row]) leave(one.row);
     }
     for (const auto& one : out.scores) {
-      answers_[open_.at(one.row)].scores.push_back(one);
-      if (one.last) open_.erase(one.row);
+      const auto found = open_.find(one.row);
+      if (found == open_.end()) continue;
+      answers_[found->second].scores.push_back(one);
+      if (one.last) open_.erase(found);
     }
     return {};
   }
 
+  /// The first of a row that counts.
+  result<void> read_failures(const step_output& out) {
+    const error* first = nullptr;
+    for (const auto& one : out.failures)
+      if (open_.erase(one.row) > 0 && first == nullptr) first = &one.why;
+    if (first != nullptr) return *first;
+    return {};
+  }
+
+  static bool says_nothing(const step_output& out) {
+    return out.prefill.empty() && out.tokens.empty() && out.scores.empty() && out.failures.empty() &&
+           !out.interrupted;
+  }
+
   void leave(row_id id) {
-    static_cast<void>(engine_.remove(id));
+    if (!engine_.remove(id)) leaving_.push_back(id);
     open_.erase(id);
+  }
+
+  /// How many of those that could not leave have left now.
+  std::size_t ask_again() {
+    return std::erase_if(leaving_, [this](row_id id) { return engine_.remove(id); });
   }
 
   step_engine& engine_;
@@ -77,6 +107,7 @@ class runner {
   std::vector<row_answer> answers_;
   std::vector<std::uint32_t> limits_;
   std::map<row_id, std::size_t> open_;
+  std::vector<row_id> leaving_;  ///< Asked to leave, and not gone yet.
   std::size_t next_ = 0;
 };
 

@@ -24,7 +24,7 @@ struct row_answer {
   std::vector<float> logprobs;  ///< If asked for; with that of the end.
   std::vector<likely> top;      ///< If asked for, of one token after the other.
   std::vector<scored> scores;
-  std::shared_ptr<const snapshot> kept;  ///< Taken at its first cut.
+  std::shared_ptr<const snapshot> kept;  ///< Taken at its first cut, if one could be.
   std::uint32_t fed = 0;                 ///< Tokens of the prompt that were computed.
   std::uint32_t widest = 0;              ///< Rows in the largest tensor batch that it was in.
 
@@ -33,7 +33,8 @@ struct row_answer {
 };
 
 /// Runs rows on an engine that has none, opened in their order and `together` at once, in tensor batches of
-/// `width` at most. Leaves no row behind. Errors: the engine's.
+/// `width` at most. Leaves no row behind. Errors: the engine's, the first of a row, and backend_fault where a
+/// step does nothing.
 [[nodiscard]] result<std::vector<row_answer>> run_rows(step_engine& engine, std::vector<planned_row> rows,
                                                        std::size_t together, std::uint32_t width);
 

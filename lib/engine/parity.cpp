@@ -135,19 +135,29 @@ class check {
     if (!first) return std::move(first).error();
     alone_.push_back(*std::move(first));
     prefix_ = std::exchange(alone_.front().kept, nullptr);
-    if (prefix_) {
-      verdict_.restores = true;
-      auto again = alone(warm(0));
-      if (!again) return std::move(again).error();
-      verdict_.restores = again->same_bits(alone_.front());
-      if (!verdict_.restores) note(difference("from a restored prefix", 0, *again, alone_.front()));
-    }
+    check_prefix();
     for (std::size_t row = 1; row < material_.prompts.size(); ++row) {
       auto answer = alone(warm(row));
       if (!answer) return std::move(answer).error();
       alone_.push_back(*std::move(answer));
     }
     return {};
+  }
+
+  /// An engine that cannot keep one, or not begin with it, computes all prompts as a whole.
+  void check_prefix() {
+    if (!prefix_) {
+      if (engine_.about().snapshots) note("the engine gave no snapshot");
+      return;
+    }
+    verdict_.restores = true;
+    const auto again = alone(warm(0));
+    verdict_.restores = again && again->same_bits(alone_.front());
+    if (!again) {
+      note("a prefix cannot be restored: " + again.error().message);
+    } else if (!verdict_.restores) {
+      note(difference("from a restored prefix", 0, *again, alone_.front()));
+    }
   }
 
   result<bool> compare(std::uint32_t width) {

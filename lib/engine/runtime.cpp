@@ -194,9 +194,10 @@ bool runtime::core::turn(step_engine& model, step_output& out, lock& held) {
       stirred.wait(held, ready);
     }
   } else if (const auto* control = std::get_if<run_control>(&to_do)) {
-    const auto what = tasks.extract(control->which);
+    auto what = tasks.extract(control->which);
     held.unlock();
     call(what.mapped(), &model);
+    what = {};  // Without the lock: a task may be the last owner of a stream.
     held.lock();
   } else if (!std::holds_alternative<stopped>(to_do)) {
     perform(to_do, model, out, *decisions, held, now);
@@ -209,6 +210,7 @@ void runtime::core::end_tasks(lock& held, step_engine* model) {
   auto left = std::exchange(tasks, {});
   held.unlock();
   for (const auto& [id, what] : left) call(what, model);
+  left.clear();
   held.lock();
 }
 
@@ -234,7 +236,7 @@ void runtime::core::tell(lock& held) noexcept {
     std::erase_if(listeners, [](const auto& entry) { return entry.second->out->ended(); });
   }
   for (auto left = to_wake.size(); left > 0 && !to_wake.empty(); --left) {
-    const auto one = std::move(to_wake.back());
+    auto one = std::move(to_wake.back());
     to_wake.pop_back();
     one->to_wake = false;
     ++waking;
@@ -245,6 +247,7 @@ void runtime::core::tell(lock& held) noexcept {
     } catch (...) {
       woken = false;
     }
+    if (woken) one.reset();  // Without the lock: it may be the last owner, and what wakes may own a stream.
     held.lock();
     --waking;
     if (!woken && !std::exchange(one->to_wake, true)) to_wake.insert(to_wake.begin(), one);
@@ -276,7 +279,7 @@ struct stream::state {
   std::shared_ptr<runtime::core> owner;
   std::shared_ptr<listener> heard;
   job_id id = 0;
-  bool done = false;
+  bool done = true;  ///< Nothing of it is to be cancelled.
   std::optional<stop_callback> stop;
 };
 
@@ -356,13 +359,17 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
   state->heard = std::make_shared<listener>();
   state->heard->wake = std::move(how.wake);
   auto listens = node_of<decltype(core::listeners)>(state->heard);
+  auto& at = *state;
+  // Before the request is given: who is told that there is no memory has no request that runs.
+  std::unique_ptr<stream> made(new stream(std::move(state)));
   {
     core::lock held(core_->mutex);
     core_->to_wake.reserve(core_->listeners.size() + core_->to_wake.size() + core_->waking + 1);
     auto given = core_->decisions->submit(std::move(what), how.stop.stop_requested(), now());
     if (given) {
-      state->heard->out = std::move(given->out);
-      state->id = given->id;
+      at.heard->out = std::move(given->out);
+      at.id = given->id;
+      at.done = false;
       enter(core_->listeners, std::move(listens), given->id);
       core_->wake_worker();
     }
@@ -371,9 +378,9 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
     if (!given) return std::move(given).error();
   }
   if (how.stop.stop_possible()) {
-    state->stop.emplace(std::move(how.stop), [owner = core_, id = state->id] { owner->cancel(id); });
+    at.stop.emplace(std::move(how.stop), [owner = core_, id = at.id] { owner->cancel(id); });
   }
-  return std::unique_ptr<stream>(new stream(std::move(state)));
+  return made;
 }
 
 result<void> runtime::post(task what) {

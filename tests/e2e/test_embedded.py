@@ -61,10 +61,11 @@ def test_fast_shares_all_that_is_common(evalcore, suite, tmp_path):
 @pytest.mark.parametrize("arguments, slots, words", [
     # No more than there are items.
     ([], 14, "14 slots of 1024 tokens, "),
-    (["--evaluation", "fast"], 14, "14 slots of 1024 tokens, "),
+    (["--evaluation", "fast"], 14, "14 slots of 1024 tokens"),
     (["--max-concurrency", 3], 3, "3 slots of 1024 tokens, "),
     # Kept prefixes may take all memory.
     (["--cache-memory-max-gb", 1000000], 1, "free memory has no room for more"),
+    (["--cache-memory-max-gb", 1000000, "--no-prompt-cache"], 14, "14 slots of 1024 tokens, "),
 ])
 def test_auto_opens_as_many_slots_as_fit(evalcore, suite, tmp_path, arguments, slots, words):
     done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--concurrency", "auto", *arguments, "--out", "out")

@@ -1,8 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+
 #include <evalcore/backend/embedded.hpp>
 #include <evalcore/engine/simulated.hpp>
 
+#include "backend/embedded_notes.hpp"
 #include "unit/backend_probe.hpp"
 
 using namespace evalcore;
@@ -327,6 +333,63 @@ TEST_CASE("the tokens of a prompt with choices are those of its text, without a 
       b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
   REQUIRE(tokens);
   CHECK(tokens->size() == 11);
+  auto none = request;
+  none.messages.clear();
+  const auto refused = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(none, std::move(done)); });
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::invalid_argument);
+}
+
+TEST_CASE("more requests with choices than an engine's queue usually holds all wait for their turn") {
+  std::promise<void> go;
+  engine::simulated_options how;
+  how.next = [gone = go.get_future().share()](std::span<const engine::token>) -> engine::token {
+    gone.wait();
+    return 'a';
+  };
+  bench b(how);
+  const auto first = test::start(b.loop, *b.held, with_bound(1));
+  std::vector<test::started> all;
+  for (int i = 0; i < 100; ++i) all.push_back(test::start(b.loop, *b.held, choosing("which?", {"a", "b"})));
+  go.set_value();
+  CHECK(first.sink->wait().has_value());
+  for (const auto& one : all) CHECK(one.sink->wait().has_value());
+}
+
+TEST_CASE("a request with choices that is cancelled before they are cut into tokens is not begun") {
+  bench b;
+  std::optional<test::started> one;
+  b.loop.run_and_wait([&] {
+    one = test::start(b.loop, *b.held, choosing("which one?", {"a", "b"}));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // They are cut, and nobody has heard of it.
+    b.held->cancel(one->ticket);
+  });
+  CHECK(one->sink->wait().error().code == errc::cancelled);
+  b.answer(with_bound(1));
+  CHECK(b.counted->opened == 1);
+}
+
+TEST_CASE("of choices of which one fails the others are not computed on") {
+  std::promise<void> go;
+  std::atomic<int> scored = 0;
+  engine::simulated_options how;
+  how.about.context_tokens = 40;
+  how.next = [&scored, gone = go.get_future().share()](std::span<const engine::token>) -> engine::token {
+    ++scored;
+    gone.wait();
+    return 'a';
+  };
+  bench b(how);
+  // A beginning, 38 letters, and all but the last letter of the choice.
+  const auto one =
+      test::start(b.loop, *b.held, choosing(std::string(38, 's'), {"a", "b", "c", "d", "e", "abc"}));
+  CHECK(one.sink->wait().error().code == errc::context_overflow);
+  b.loop.run_and_wait([] {});
+  go.set_value();
+  b.answer(with_bound(1));
+  // One at most, which was under way, and the token of the answer.
+  CHECK(scored.load() <= 2);
 }
 
 TEST_CASE("a choice that cannot be scored fails its request, and the others of it are not told") {
@@ -375,4 +438,27 @@ TEST_CASE("a continuation without a token before it, or of nothing, has no likel
   CHECK(score(std::string("a"), std::string()).error().code == errc::invalid_argument);
   CHECK(score(std::string("a"), chat::token_ids{1}).error().code == errc::invalid_argument);
   CHECK(score(chat::token_ids{7}, chat::token_ids{1}));
+}
+
+TEST_CASE("the note on slots tells what is known of their memory, and how there would be more") {
+  engine::virtual_clock clock;
+  engine::simulated_options how;
+  how.about.max_rows = 2;
+  how.about.context_tokens = 1'000;
+  how.snapshot_token_bytes = 2'000;
+  how.memory.free_ram = 4'000'000;
+  const auto note = [&](std::uint32_t rows, engine::evaluation mode) {
+    const engine::simulated_engine opened(how, clock);
+    return backend::note_of_slots(opened, {.model_path = {}, .mode = mode, .max_rows = rows});
+  };
+  CHECK(note(2, engine::evaluation::parity) == "2 slots of 1000 tokens, 2 MB each");
+  CHECK(
+      note(4, engine::evaluation::parity) ==
+      "2 slots of 1000 tokens, 2 MB each: free memory has no room for more; a shorter --context-per-slot or "
+      "a smaller --cache-memory-max-gb gives more");
+  how.memory.free_ram.reset();
+  CHECK(note(4, engine::evaluation::parity) ==
+        "2 slots of 1000 tokens, 2 MB each: how much memory is free is not known here; --slots names more");
+  how.knows_snapshot_size = false;
+  CHECK(note(2, engine::evaluation::fast) == "2 slots of 1000 tokens");
 }

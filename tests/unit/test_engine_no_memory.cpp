@@ -4,8 +4,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <new>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -146,4 +149,68 @@ TEST_CASE("an engine that finds no memory at its start is not started, and says 
     REQUIRE(started.error().code == errc::no_memory);
   }
   CHECK(number > 100);
+}
+
+namespace {
+
+/// What waits for company does so for a second.
+std::unique_ptr<runtime> must_start_slow(std::uint32_t batch_wait_ms) {
+  static virtual_clock clock;
+  auto started = runtime::start(
+      []() -> result<loaded_engine> {
+        return loaded_engine{.engine = std::make_unique<simulated_engine>(simulated_options{}, clock)};
+      },
+      {.max_batch_size = 2, .batch_wait_ms = batch_wait_ms});
+  REQUIRE(started);
+  return *std::move(started);
+}
+
+/// Calls `what` on this thread while the allocation of that number fails. True: it threw.
+template <class Work>
+bool throws_without(long number, bool& came, const Work& what) {
+  bool threw = false;
+  failing_new::arm(number, 1);
+  failing_new::watched = true;
+  try {
+    what();
+  } catch (const std::bad_alloc&) {
+    threw = true;
+  }
+  failing_new::watched = false;
+  came = failing_new::disarm();
+  return threw;
+}
+
+}  // namespace
+
+TEST_CASE("a request whose host has no memory for its stream does not run on") {
+  bool came = true;
+  for (long number = 1; came; ++number) {
+    const auto running = must_start_slow(1'000);
+    std::stop_source stop;
+    auto asked = asking('a');
+    std::optional<result<std::unique_ptr<stream>>> given;
+    const bool threw = throws_without(number, came, [&] {
+      given.emplace(running->submit(std::move(asked), {.stop = stop.get_token(), .wake = {}}));
+    });
+    REQUIRE(threw == came);
+    if (!threw) REQUIRE(given->has_value());
+    given.reset();
+    const auto stats = running->stats();
+    REQUIRE(stats.submitted == stats.cancelled);
+  }
+}
+
+TEST_CASE("the end of an answer is read even where no memory is left") {
+  bool came = true;
+  for (long number = 1; came; ++number) {
+    const auto running = must_start_slow(0);
+    auto given = running->submit(asking('a'));
+    REQUIRE(given);
+    while (running->stats().completed == 0) std::this_thread::sleep_for(1ms);
+    stream::reading got;
+    REQUIRE_FALSE(throws_without(number, came, [&] { static_cast<void>((*given)->read(got)); }));
+    REQUIRE(got.end.has_value());
+    REQUIRE(got.end->has_value());
+  }
 }

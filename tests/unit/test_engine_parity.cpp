@@ -98,6 +98,47 @@ TEST_CASE("rows that the engine refuses prove nothing, and a fault of the engine
   CHECK(checked.error().message == "broken");
 }
 
+TEST_CASE("a row that fails in the comparison is an error, and so is an engine that does no work") {
+  toy_step_engine toy;
+  toy.row_fault = fail(errc::backend_fault, stage::body, "no number");
+  auto checked = check_parity(toy);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().message == "no number");
+  CHECK(toy.open_rows() == 0);
+
+  toy_step_engine idle;
+  idle.does_nothing = true;
+  checked = check_parity(idle);
+  REQUIRE_FALSE(checked);
+  CHECK(checked.error().code == errc::backend_fault);
+  CHECK(checked.error().message == "toy has rows but does no work on them");
+  CHECK(idle.open_rows() == 0);
+}
+
+TEST_CASE("a row that cannot leave at once is asked again, and what it says meanwhile does not count") {
+  toy_step_engine toy;
+  toy.leaves_late = true;
+  const auto verdict = verdict_of(toy);
+  CHECK(verdict.width == 16);
+  CHECK(verdict.restores);
+}
+
+TEST_CASE("an engine that cannot keep or restore a prefix is used without, and the note says why") {
+  toy_step_engine keeps_none;
+  keeps_none.snapshot_fault = fail(errc::no_memory, stage::body, "too large");
+  auto verdict = verdict_of(keeps_none);
+  CHECK(verdict.width == 16);
+  CHECK_FALSE(verdict.restores);
+  CHECK(verdict.why == "the engine gave no snapshot");
+
+  toy_step_engine restores_none;
+  restores_none.restore_fault = fail(errc::backend_fault, stage::send, "another layout");
+  verdict = verdict_of(restores_none);
+  CHECK(verdict.width == 16);
+  CHECK_FALSE(verdict.restores);
+  CHECK(verdict.why == "a prefix cannot be restored: another layout");
+}
+
 TEST_CASE("without log probabilities the tokens are compared") {
   toy_step_engine toy;
   toy.tells_logprobs = false;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -326,6 +327,44 @@ TEST_CASE("a control runs on the engine's thread, at once within another, and it
   auto asked = running->submit(asking("a"));
   CHECK(read_all(**asked).end->has_value());
   CHECK(seen->callers.size() == 1);
+}
+
+TEST_CASE("a task or a call that wakes may be the last owner of a stream") {
+  const auto seen = std::make_shared<witness>();
+  auto running = start(seen);
+  const auto submitted = [&](std::function<void()> wake = {}) {
+    auto given = running->submit(asking("a", 1'000'000), {.stop = {}, .wake = std::move(wake)});
+    REQUIRE(given);
+    return std::shared_ptr<engine::stream>(*std::move(given));
+  };
+  const auto owns = [](std::shared_ptr<engine::stream> one) {
+    return [one = std::move(one)](engine::step_engine*) {};
+  };
+  REQUIRE(running->post(owns(submitted())));
+  REQUIRE(running->control([](engine::step_engine&) -> result<void> { return {}; }));
+
+  struct gate {
+    std::promise<void> entered;
+    std::promise<void> left;
+  };
+  const auto once = std::make_shared<gate>();
+  auto left = once->left.get_future();
+  auto dropped = submitted([once, first = true, one = submitted(), left = left.share()]() mutable {
+    if (std::exchange(first, false)) once->entered.set_value();
+    left.wait();
+  });
+  once->entered.get_future().wait();
+  dropped.reset();
+  once->left.set_value();
+  auto asked = running->submit(asking("b"));
+  REQUIRE(asked);
+  CHECK(read_all(**asked).text == alone("b", 8));
+
+  seen->hold_at = seen->steps + 1;
+  auto held = submitted();
+  seen->await_hold();
+  REQUIRE(running->post(owns(submitted())));
+  running.reset();
 }
 
 TEST_CASE("kept prefixes are cleared between requests") {

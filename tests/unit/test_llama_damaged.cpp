@@ -9,6 +9,8 @@
 #include <limits>
 #include <string>
 
+#include <evalcore/engine/parity.hpp>
+
 #include "unit/llama_model.hpp"
 
 using namespace evalcore;
@@ -96,4 +98,15 @@ TEST_CASE("a score that is NaN or infinite is an error of its row, greedy, sampl
       for (int again = 0; again < 4; ++again) must_open_row(*engine, greedy);
     }
   }
+}
+
+TEST_CASE("a model whose weights are damaged is refused by the comparison, and leaves it with no row") {
+  const damaged_model file(std::numeric_limits<float>::quiet_NaN());
+  const auto engine = file.open(evaluation::parity);
+  const auto verdict = check_parity(*engine);
+  REQUIRE_FALSE(verdict);
+  CHECK(verdict.error().code == errc::backend_fault);
+  CHECK(verdict.error().message.starts_with("the model computed no number for a token"));
+  for (int row = 0; row < 4; ++row)
+    must_open_row(*engine, greedy_row(some_prompt(*engine, 20, 1), 4).request);
 }

@@ -21,7 +21,12 @@ class toy_step_engine final : public step_engine {
   bool wrong_beside_others = false;  ///< Whatever the width.
   bool tells_logprobs = true;        ///< Else a wrong row has wrong tokens.
   std::optional<error> open_fault;
-  std::uint32_t prompt_tokens = 0;  ///< Computed since the beginning.
+  std::optional<error> restore_fault;   ///< Of every row that begins with a snapshot.
+  std::optional<error> snapshot_fault;  ///< Of every snapshot.
+  std::optional<error> row_fault;       ///< Of every row, in place of its first token.
+  bool does_nothing = false;            ///< In a step.
+  bool leaves_late = false;             ///< A row goes only when it is asked for the second time.
+  std::uint32_t prompt_tokens = 0;      ///< Computed since the beginning.
   std::uint32_t answer_tokens = 0;
 
   explicit toy_step_engine(std::uint32_t rows = 16, std::uint32_t context = 1024) {
@@ -44,6 +49,7 @@ class toy_step_engine final : public step_engine {
   }
   [[nodiscard]] result<row_id> open(row_request request) override {
     if (open_fault) return *open_fault;
+    if (restore_fault && request.from) return *restore_fault;
     if (rows_.size() == about_.max_rows) return fail(errc::busy, stage::none, "full");
     row made{std::move(request)};
     made.held = made.asked.restored;
@@ -53,6 +59,7 @@ class toy_step_engine final : public step_engine {
 
   [[nodiscard]] result<void> step(std::uint32_t max_width, step_output& out) override {
     out.clear();
+    if (does_nothing) return {};
     std::vector<std::pair<const row_id, row>*> decoding;
     for (auto& entry : rows_) {
       row& one = entry.second;
@@ -68,14 +75,24 @@ class toy_step_engine final : public step_engine {
     }
     for (std::size_t at = 0; at < decoding.size(); at += max_width) {
       const auto width = static_cast<std::uint32_t>(std::min<std::size_t>(max_width, decoding.size() - at));
-      for (std::size_t index = at; index < at + width; ++index)
-        out.tokens.push_back(next(*decoding[index], width));
+      for (std::size_t index = at; index < at + width; ++index) {
+        if (row_fault) {
+          const auto id = decoding[index]->first;
+          out.failures.push_back({id, *row_fault});
+          rows_.erase(id);
+        } else {
+          out.tokens.push_back(next(*decoding[index], width));
+        }
+      }
     }
     return {};
   }
 
   [[nodiscard]] bool remove(row_id id) override {
-    rows_.erase(id);
+    const auto found = rows_.find(id);
+    if (found == rows_.end()) return true;
+    if (leaves_late && !std::exchange(found->second.leaves, true)) return false;
+    rows_.erase(found);
     return true;
   }
   void interrupt() noexcept override {}
@@ -83,6 +100,7 @@ class toy_step_engine final : public step_engine {
     return std::nullopt;
   }
   [[nodiscard]] result<std::shared_ptr<const snapshot>> take_snapshot(row_id) override {
+    if (snapshot_fault) return *snapshot_fault;
     struct nothing final : snapshot {
       [[nodiscard]] std::uint64_t bytes() const noexcept override { return 0; }
     };
@@ -95,6 +113,7 @@ class toy_step_engine final : public step_engine {
     row_request asked;
     std::uint32_t held = 0;
     std::uint32_t answered = 0;
+    bool leaves = false;
   };
 
   generated next(std::pair<const row_id, row>& entry, std::uint32_t width) {

@@ -15,6 +15,7 @@ namespace evalcore::backend {
 
 struct embedded_options {
   engine::llama_options model;  ///< `max_rows` is schedule.max_batch_size, `fit_beside` is of fit_slots.
+  /// Its queue holds 65,536 and a request waits a day in it, at least: the pool bounds what is out.
   engine::options schedule;
   engine::prefix_cache_options prefixes;
   /// Compare bits on the loaded model before anything is scored, where `model.mode` is parity.
@@ -23,6 +24,8 @@ struct embedded_options {
   /// where parity is checked no more than check_parity() looks at: wider batches are not computed, so that
   /// more slots gain nothing. info::slots and info::notes tell.
   bool fit_slots = false;
+  /// No request asks for a kept prefix: fit_slots leaves no memory for any.
+  bool leave_prefixes_out = false;
 };
 
 /// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
@@ -39,7 +42,8 @@ struct embedded_options {
 [[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
                                                              const std::stop_token& stop = {});
 
-/// The same on any engine. What its loader found out bounds the batches, and whether prefixes are kept.
+/// The same on any engine, and with the same queue. What its loader found out bounds the batches, and whether
+/// prefixes are kept.
 [[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, engine::runtime::loader load,
                                                              const engine::options& schedule,
                                                              const engine::prefix_cache_options& prefixes);
