@@ -56,7 +56,11 @@ class runner {
       auto& answer = answers_[found->second];
       answer.widest = std::max(answer.widest, one.batch_rows);
       if (!one.at_cut || answer.kept || !engine_.about().snapshots) continue;
-      if (auto kept = engine_.take_snapshot(one.row)) answer.kept = *std::move(kept);
+      auto kept = engine_.take_snapshot(one.row);
+      if (kept)
+        answer.kept = *std::move(kept);
+      else if (kept.error().code == errc::no_memory)  // Says nothing of what the engine can do.
+        return std::move(kept).error();
     }
     for (const auto& one : out.tokens) {
       const auto found = open_.find(one.row);

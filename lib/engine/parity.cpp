@@ -135,7 +135,7 @@ class check {
     if (!first) return std::move(first).error();
     alone_.push_back(*std::move(first));
     prefix_ = std::exchange(alone_.front().kept, nullptr);
-    check_prefix();
+    if (auto good = check_prefix(); !good) return good;
     for (std::size_t row = 1; row < material_.prompts.size(); ++row) {
       auto answer = alone(warm(row));
       if (!answer) return std::move(answer).error();
@@ -145,19 +145,21 @@ class check {
   }
 
   /// An engine that cannot keep one, or not begin with it, computes all prompts as a whole.
-  void check_prefix() {
+  result<void> check_prefix() {
     if (!prefix_) {
       if (engine_.about().snapshots) note("the engine gave no snapshot");
-      return;
+      return {};
     }
     verdict_.restores = true;
-    const auto again = alone(warm(0));
+    auto again = alone(warm(0));
+    if (!again && again.error().code == errc::no_memory) return std::move(again).error();
     verdict_.restores = again && again->same_bits(alone_.front());
     if (!again) {
       note("a prefix cannot be restored: " + again.error().message);
     } else if (!verdict_.restores) {
       note(difference("from a restored prefix", 0, *again, alone_.front()));
     }
+    return {};
   }
 
   result<bool> compare(std::uint32_t width) {

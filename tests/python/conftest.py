@@ -1,9 +1,13 @@
 import json
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
+
+# A shell has what it runs in the background ignore it, and what the tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
