@@ -125,7 +125,7 @@ TEST_CASE("a row that cannot leave at once is asked again, and what it says mean
 
 TEST_CASE("an engine that cannot keep or restore a prefix is used without, and the note says why") {
   toy_step_engine keeps_none;
-  keeps_none.snapshot_fault = fail(errc::no_memory, stage::body, "too large");
+  keeps_none.snapshot_fault = fail(errc::unsupported, stage::body, "too large");
   auto verdict = verdict_of(keeps_none);
   CHECK(verdict.width == 16);
   CHECK_FALSE(verdict.restores);
@@ -137,6 +137,18 @@ TEST_CASE("an engine that cannot keep or restore a prefix is used without, and t
   CHECK(verdict.width == 16);
   CHECK_FALSE(verdict.restores);
   CHECK(verdict.why == "a prefix cannot be restored: another layout");
+}
+
+TEST_CASE("a want of memory is an error of the comparison, and says nothing of what the engine can do") {
+  toy_step_engine keeping;
+  keeping.snapshot_fault = fail(errc::no_memory, stage::body, "full");
+  toy_step_engine restoring;
+  restoring.restore_fault = fail(errc::no_memory, stage::send, "full");
+  for (auto* toy : {&keeping, &restoring}) {
+    const auto checked = check_parity(*toy);
+    REQUIRE_FALSE(checked);
+    CHECK(checked.error().code == errc::no_memory);
+  }
 }
 
 TEST_CASE("without log probabilities the tokens are compared") {
