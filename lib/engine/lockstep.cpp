@@ -21,7 +21,7 @@ class runner {
         if (auto good = open(); !good) return good;
       if (auto good = engine_.step(width, out); !good) return good;
       const auto left = ask_again();
-      if (left == 0 && says_nothing(out))
+      if (left == 0 && out.idle())
         return fail(errc::backend_fault, stage::start,
                     engine_.about().name + " has rows but does no work on them");
       if (auto good = read(out); !good) return good;
@@ -89,11 +89,6 @@ class runner {
       if (open_.erase(one.row) > 0 && first == nullptr) first = &one.why;
     if (first != nullptr) return *first;
     return {};
-  }
-
-  static bool says_nothing(const step_output& out) {
-    return out.prefill.empty() && out.tokens.empty() && out.scores.empty() && out.failures.empty() &&
-           !out.interrupted;
   }
 
   void leave(row_id id) {

@@ -26,17 +26,15 @@ constexpr std::uint32_t least_answer = 4;
 /// Tokens of a row's answer, so that batches of all `rows` shrink by those sizes. The first comes with the
 /// prompt, and each other one from a batch.
 std::uint32_t answer_tokens(std::size_t row, std::size_t rows) {
-  std::uint32_t sizes = 0;
-  std::uint32_t with_row = 0;
-  const auto count = [&](std::size_t size) {
+  if (rows <= 1) return least_answer;
+  std::uint32_t sizes = 1;
+  std::uint32_t with_row = 1;
+  for (const auto size : batch_sizes) {
+    if (size >= rows) continue;
     ++sizes;
     if (row < size) ++with_row;
-  };
-  if (rows > 1) count(rows);
-  for (const auto size : batch_sizes)
-    if (size < rows) count(size);
-  const auto each = sizes == 0 ? 0 : (least_batches + sizes - 1) / sizes;
-  return std::max(1 + each * with_row, least_answer * (row == 0 ? 1U : 0U));
+  }
+  return 1 + (least_batches + sizes - 1) / sizes * with_row;
 }
 
 constexpr std::string_view words =

@@ -17,11 +17,6 @@ void phase_watch::saw(const record& one, instant now) {
   }
 }
 
-void phase_watch::saw(const stream::reading& what, instant now) {
-  for (const record& one : what.records) saw(one, now);
-  if (what.end) ended(*what.end, now);
-}
-
 void phase_watch::ended(const result<answer>& how, instant now) {
   if (!emitter_.active()) return;
   if (!how) {

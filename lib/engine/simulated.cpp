@@ -144,7 +144,7 @@ result<std::vector<token>> simulated_engine::tokenize(std::string_view text, boo
 
 bool simulated_engine::has_room_for(const row_request& request) const {
   if (!how_.shared_tokens) return true;
-  const auto needs = [](const row_request& row) { return row.prompt.size() + row.max_tokens - row.restored; };
+  const auto needs = [](const row_request& row) { return most_held(row) - row.restored; };
   std::uint64_t taken = *snapshot_tokens_ + needs(request);
   for (const auto& [id, one] : rows_) taken += needs(one.asked);
   return taken <= *how_.shared_tokens;

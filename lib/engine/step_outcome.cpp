@@ -32,8 +32,7 @@ void scheduler::stepped(const result<void>& outcome, const step_output& out, ins
   for (const auto& one : out.scores) got(one, now);
   for (const auto& one : out.failures) got(one);
   std::erase_if(at_cut_, [](const job* one) { return !one->row; });
-  if (out.prefill.empty() && out.tokens.empty() && out.scores.empty() && out.failures.empty() &&
-      !out.interrupted) {
+  if (out.idle()) {
     fail_batch(refused(refusal::backend_error, engine_.name + " has rows but does no work on them"));
   }
 }

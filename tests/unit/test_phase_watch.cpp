@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,10 @@ struct watched {
   watched(const watched&) = delete;
   watched& operator=(const watched&) = delete;
 
-  void read(duration at, std::vector<record> records, std::optional<result<answer>> end = std::nullopt) {
-    stream::reading what;
-    what.records = std::move(records);
-    what.end = std::move(end);
-    watch.saw(what, instant{} + at);
+  void read(duration at, const std::vector<record>& records,
+            const std::optional<result<answer>>& end = std::nullopt) {
+    for (const auto& one : records) watch.saw(one, instant{} + at);
+    if (end) watch.ended(*end, instant{} + at);
   }
 
   std::vector<phase_event> events;
@@ -85,8 +85,6 @@ TEST_CASE("a cancelled stream ends as cancelled, a failed one without a reason")
 
 TEST_CASE("without a subscriber a stream is not looked at") {
   phase_watch watch;
-  stream::reading what;
-  what.records.emplace_back(piece{});
-  watch.saw(what, instant{});
+  watch.saw(piece{}, instant{});
   CHECK_FALSE(watch.active());
 }

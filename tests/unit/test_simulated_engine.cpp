@@ -187,6 +187,18 @@ TEST_CASE("what a simulated row may not ask for is refused and changes nothing")
   CHECK(refusal([](auto&) {}) == errc::busy);
 }
 
+TEST_CASE("of the memory that simulated rows share a row that scores takes its longest continuation") {
+  engine::virtual_clock clock;
+  simulated_options how;
+  how.shared_tokens = 20;
+  simulated_engine model(how, clock);
+  auto scoring = asking(numbers(10), 1);
+  scoring.continuations = {numbers(3), numbers(8)};  // Of the longest all but the last are held: 17.
+  REQUIRE(model.open(scoring));
+  CHECK(model.open(asking(numbers(3), 1)).error().code == errc::busy);
+  CHECK(model.open(asking(numbers(2), 1)));
+}
+
 TEST_CASE("who breaks the contract of a simulated engine hears of it") {
   engine::virtual_clock clock;
   simulated_engine model({}, clock);

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <utility>
 
+#include <evalcore/base/clock.hpp>
+#include <evalcore/base/result.hpp>
+#include <evalcore/engine/answer.hpp>
 #include <evalcore/engine/phase_events.hpp>
-#include <evalcore/engine/runtime.hpp>
 
 namespace evalcore::engine {
 
@@ -16,10 +18,9 @@ class phase_watch {
   explicit phase_watch(phase_emitter emitter) : emitter_(std::move(emitter)) {}
 
   [[nodiscard]] bool active() const noexcept { return emitter_.active(); }
-  /// `now`: when it was read. Each record and then the end, or all that was read together.
+  /// Each record, and then the end. `now`: when it was read.
   void saw(const record& one, instant now);
   void ended(const result<answer>& how, instant now);
-  void saw(const stream::reading& what, instant now);
 
  private:
   phase_emitter emitter_;

@@ -135,6 +135,11 @@ struct step_output {
   std::vector<row_failure> failures;
   bool interrupted = false;  ///< interrupt() was heard: the rows stand where this output says.
 
+  /// It tells of no work, nor why there was none.
+  [[nodiscard]] bool idle() const noexcept {
+    return prefill.empty() && tokens.empty() && scores.empty() && failures.empty() && !interrupted;
+  }
+
   void clear() {
     prefill.clear();
     tokens.clear();
