@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/c/engine.h>
+
 #include "../../capi/table_engine.hpp"
 #include "toy_engine.h"
 
@@ -373,6 +375,41 @@ TEST_CASE("a row gets what was asked of it") {
   CHECK(bias[0].bias == -1.5);
   CHECK(images == "catdog");
   CHECK(at.open_again("y").error().code == errc::backend_fault);  // The id is taken.
+}
+
+TEST_CASE("a request that is overwritten and freed after its submission is run as it was") {
+  toy_engine toy{};
+  const auto table = toy_table();
+  auto* options = evc_engine_options_new();
+  REQUIRE(evc_engine_options_set_batch_wait_ms(options, 100) == EVC_OK);  // It runs after what follows.
+  evc_engine* engine = nullptr;
+  REQUIRE(evc_engine_new_table(&table, &toy, options, &engine, nullptr) == EVC_OK);
+  evc_engine_options_free(options);
+
+  std::string asked = "What is asked";
+  REQUIRE(answer_of(asked, 12) == "sybalkhrtqhp");
+  std::string stop = "tq";
+  auto* request = evc_engine_request_new();
+  REQUIRE(evc_engine_request_set_prompt(request, {asked.data(), asked.size()}, 1) == EVC_OK);
+  REQUIRE(evc_engine_request_add_stop(request, {stop.data(), stop.size()}) == EVC_OK);
+  REQUIRE(evc_engine_submit(engine, request, 0, nullptr, nullptr) == EVC_OK);
+  asked.assign(asked.size(), '?');
+  stop = "sy";
+  CHECK(evc_engine_request_set_max_tokens(request, 1) == EVC_OK);
+  evc_engine_request_free(request);
+
+  std::string text;
+  std::int32_t kind = 0;
+  while (kind != EVC_ENGINE_EVENT_END) {
+    evc_engine_event* event = nullptr;
+    REQUIRE(evc_engine_poll(engine, 60'000, &event) == EVC_OK);
+    kind = evc_engine_event_kind(event);
+    text += to_text(evc_engine_event_text(event));
+    CHECK(evc_engine_event_error(event) == nullptr);
+    evc_engine_event_free(event);
+  }
+  CHECK(text == "sybalkhr");
+  evc_engine_free(engine);
 }
 
 TEST_CASE("every status of the C ABI has the name of its class") {
