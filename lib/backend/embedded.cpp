@@ -197,13 +197,12 @@ class embedded final : public backend {
     for (;;) {
       const auto found = open_.find(which);
       if (found == open_.end() || !found->second.from || !found->second.from->read(news)) return;
-      // Whoever hears of a record may cancel this request, or start others: the iterator may not outlive
-      // that.
+      // Whoever hears of a record may cancel this request, which empties here.read while its copy runs, or
+      // start others: the iterator may not outlive that.
       const auto& here = found->second;
-      for (const auto& one : news.records) {
-        const auto read = here.read;
-        if (read) read(one);
-      }
+      const auto read = here.read;
+      for (const auto& one : news.records)
+        if (here.read) read(one);
       if (news.end) return finish(which, *news.end);
     }
   }

@@ -50,7 +50,8 @@ std::size_t length_of_plain(std::string_view text) {
 
 /// `before` and `after` stand beside the quotes; 0: nothing does.
 void append_quoted_as(std::string& out, std::string_view text, bool ascii, char before = 0, char after = 0) {
-  if (length_of_plain(text) == text.size()) {
+  const std::size_t plain_at_first = length_of_plain(text);
+  if (plain_at_first == text.size()) {
     // As nearly all are. To grow a string costs more than to write a key: once for the whole of it.
     const std::size_t length = text.size() + 2 + (before != 0 ? 1 : 0) + (after != 0 ? 1 : 0);
     out.append(length, '"');
@@ -62,7 +63,8 @@ void append_quoted_as(std::string& out, std::string_view text, bool ascii, char 
   }
   if (before != 0) out += before;
   out += '"';
-  for (std::size_t i = 0; i < text.size();) {
+  out += text.substr(0, plain_at_first);
+  for (std::size_t i = plain_at_first; i < text.size();) {
     if (const std::size_t plain = length_of_plain(text.substr(i)); plain > 0) {
       out += text.substr(i, plain);
       i += plain;
