@@ -28,12 +28,12 @@ import json
 import os
 import pathlib
 import resource
-import sqlite3
 import subprocess
 import sys
 import tempfile
 
 sys.path.append(str(pathlib.Path(__file__).parent.parent / "scripts"))
+import demo_report  # noqa: E402
 import make_demo_suite as demo  # noqa: E402
 
 CATEGORY = "multiple"
@@ -74,17 +74,11 @@ def processor_seconds(command):
     return of_children() - before
 
 
-def replies_in(store):
-    with sqlite3.connect(store) as database:
-        rows = database.execute("SELECT item_id, body FROM items JOIN replies USING (item_key)")
-        return {item: json.loads(body) for item, body in rows}
-
-
 def with_evalcore(model, suite, folder):
     command = [os.environ["EVALCORE_PROGRAM"], "run", suite, "--model", model, "--out", folder, "--quiet"]
     whole = processor_seconds(command)
     loading = processor_seconds(command)
-    replies = replies_in(folder / "run.db")
+    replies = demo_report.replies(folder / "run.db")
     items = [
         {"context_tokens": replies[str(at)]["usage"]["prompt_tokens"], "choices": replies[str(at)]["choices"]}
         for at in range(len(replies))
@@ -151,6 +145,7 @@ def figures_of(ours, theirs, in_small_chunks):
         "greedy_agreement": sum(greedy) / len(greedy),
         "items": len(contexts),
         "context_tokens": sum(contexts) / len(contexts),
+        "shared_tokens": theirs["shared_tokens"],
         "evalcore_cpu_s": ours["cpu_s"],
         "llama_cpp_python_cpu_s": theirs["cpu_s"],
     }

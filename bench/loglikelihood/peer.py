@@ -1,8 +1,9 @@
 """peer.py MODEL SUITE N_BATCH: the choices' likelihoods by llama-cpp-python, the obvious way: one full evaluation for
 each, in chunks of N_BATCH tokens. Writes JSON to standard output: processor time, and for each item what evalcore's
-reply has of it."""
+reply has of it; also the tokens with which all contexts begin."""
 
 import json
+import os
 import sys
 import time
 
@@ -45,13 +46,14 @@ def main():
         flash_attn=True,
         verbose=False,
     )
+    shared = len(os.path.commonprefix([tokens_of(model, item["prompt"]) for item in items]))
     began = time.process_time()
     out = []
     for item in items:
         scored = [score(model, item["prompt"], choice) for choice in item["choices"]]
         out.append({"context_tokens": scored[0][1], "choices": [one for one, _ in scored]})
     took = time.process_time() - began
-    print(json.dumps({"cpu_s": took, "items": out}))
+    print(json.dumps({"cpu_s": took, "shared_tokens": shared, "items": out}))
 
 
 if __name__ == "__main__":

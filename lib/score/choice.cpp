@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char* wanted =
     "scorer choice: the target must be one of the line's \"choices\", as its text or as its place, a whole "
-    "number from "
-    "0";
+    "number from 0";
 
 /// The place of the target; absent when it is none of the choices.
 std::optional<std::size_t> place_of(const task& what) {

@@ -60,9 +60,8 @@ class scorer {
 ///   bfcl     target: BFCL's ground truth with one expected call; the tools must be in the suite's own form.
 ///            The reply's native calls are checked, or those decoded from its text where it has none, with
 ///            the verdicts of BFCL's own checker for Python. Metric accuracy.
-///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be it,
-///   of
-///            equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
+///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be
+///            it, of equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
 ///            characters.
 [[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
