@@ -58,7 +58,7 @@ class Bench:
         self.runs += 1
         out = self.folder / f"out{self.runs}"
         self.evalcore("run", suite, "--out", out, "--quiet", *options)
-        return json.loads((out / "summary.json").read_text()), demo_report.texts(out / "run.db")
+        return json.loads((out / "summary.json").read_text()), demo_report.texts(demo_report.replies(out / "run.db"))
 
     def embedded(self, suite, *options):
         return self.run(suite, "--backend", "embedded", *options)

@@ -9,10 +9,10 @@
 //                        reading them is not counted
 // worst_loss             over all servers and suites: makespan divided by the shorter of those of the suite's
 //                        order and a random one, less 1
-// worst_loss_seen        the same over those servers and suites on which the planner's constants were chosen
+// worst_loss_seen        the same over those servers and suites on which the planner's constants were
+//                        first chosen
 // worst_missed           over servers with one cache of pages and suites that share a twentieth of their
-// tokens
-//                        or more: of what any order could find there, the part that was not found
+//                        tokens or more: of what any order could find there, the part that was not found
 // worst_over_bound       over all: makespan divided by what no order can undercut
 // mean_gain              makespan of the suite's order divided by that of the plan, geometric mean
 // *_case                 the server and suite that gave the figure

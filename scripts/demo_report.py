@@ -21,9 +21,9 @@ def replies(store):
         return {item: json.loads(reply) for item, reply in rows}
 
 
-def texts(store):
-    """Answer by item, from a run store."""
-    return {item: reply["text"] for item, reply in replies(store).items()}
+def texts(of):
+    """Answer by item, of replies."""
+    return {item: reply["text"] for item, reply in of.items()}
 
 
 def median_ttft(of):
@@ -76,7 +76,7 @@ def main():
 
     runs = {name: json.loads((out / folder / "summary.json").read_text()) for name, folder in RUNS.items()}
     stored = {name: replies(out / folder / "run.db") for name, folder in RUNS.items()}
-    answers = {name: {item: reply["text"] for item, reply in of.items()} for name, of in stored.items()}
+    answers = {name: texts(of) for name, of in stored.items()}
     cold = median_ttft(stored["A"].values())
     follower = median_ttft(reply for reply in stored["A'"].values() if reply["usage"].get("cached_tokens"))
     a, cached, b = runs.values()

@@ -8,6 +8,7 @@ namespace evalcore::prefix {
 prediction simulate(const plan& order, cache_model cache, std::uint32_t in_flight) {
   const std::size_t bound = std::max(in_flight, std::uint32_t{1});
   if (cache.slots) cache.slots = std::min(*cache.slots, static_cast<std::uint32_t>(bound));
+  if (!cache.in_flight) cache.in_flight = static_cast<std::uint32_t>(bound);
   prediction out;
   out.cached.resize(order.order.size());
   dispatcher machine(order, cache);

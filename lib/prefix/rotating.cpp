@@ -7,11 +7,13 @@
 
 #include "prefix/cache_trial.hpp"
 #include "prefix/gain.hpp"
+#include "prefix/number_set.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/recent_uses.hpp"
 #include "prefix/room_trial.hpp"
 #include "prefix/seen.hpp"
 #include "prefix/strategy.hpp"
+#include "prefix/unsent.hpp"
 #include "prefix/waiting_bill.hpp"
 
 namespace evalcore::prefix {
@@ -35,7 +37,6 @@ class rotating final : public strategy {
         unsent_(order.order.size()),
         begun_(order.groups.size()),
         bill_(cache.in_flight.value_or(0)) {
-    for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
     if (cache.entries)
       room_ = *cache.entries;
     else if (cache.room)
@@ -43,7 +44,7 @@ class rotating final : public strategy {
   }
 
   action next(instant now) override {
-    if (state_ == planning::ended) return next_unsent();
+    if (state_ == planning::ended) return unsent_.next();
     if (pending_.empty()) return finished{};
     bill_.run_until(now);
     auto what = choose(now);
@@ -89,7 +90,7 @@ class rotating final : public strategy {
     own_in_flight_ -= was.own;
     if (how.ok) ++(how.cached ? reported_ : unreported_);
     if (how.ok && how.cached && was.counted_on >= cache_trial::telling * units_per_token_)
-      learn(was, *how.cached * units_per_token_);
+      learn(was, *how.cached);
   }
 
   [[nodiscard]] planning state() const override { return state_; }
@@ -286,25 +287,18 @@ class rotating final : public strategy {
     if (there > 0) used_.note(group, {load_, now});
     running_.insert_or_assign(item, going);
     seen_.sent(item);
-    unsent_.erase(item);
+    unsent_.sent(item);
     return out;
   }
 
-  action next_unsent() {
-    const auto item = unsent_.at_or_after(0);
-    if (!item) return finished{};
-    unsent_.erase(*item);
-    return send{.item = *item, .slot = std::nullopt, .predicted_cached = std::nullopt};
-  }
-
   /// What was predicted and is not there was dropped for others: the cache has less room than it was asked
-  /// for.
+  /// for. `found`: tokens.
   void learn(const running& was, std::uint64_t found) {
-    trial_.answered(was.counted_on / units_per_token_, found / units_per_token_);
+    const auto counted_on = was.counted_on / units_per_token_;
+    trial_.answered(counted_on, found);
     if (trial_.failed()) state_ = planning::ended;
     if (was.cuts != cuts_ || cache_.entries) return;
-    fits_.answered(was.counted_on / units_per_token_, found / units_per_token_,
-                   plan_.invariant_units / units_per_token_);
+    fits_.answered(counted_on, found, plan_.invariant_units / units_per_token_);
     if (!fits_.too_small()) return;
     room_ = was.working_set / 4 * 3;
     ++cuts_;
@@ -316,7 +310,7 @@ class rotating final : public strategy {
   std::uint64_t units_per_token_;
   seen seen_;
   pending pending_;
-  number_set unsent_;
+  unsent unsent_;
   number_set begun_;  ///< Groups with members in the current block, some of which went out.
   recent_uses used_;
   std::mt19937 random_;  ///< Always the same numbers.

@@ -4,9 +4,9 @@
 #include "prefix/cache_trial.hpp"
 #include "prefix/common_units.hpp"
 #include "prefix/gain.hpp"
-#include "prefix/number_set.hpp"
 #include "prefix/pending.hpp"
 #include "prefix/strategy.hpp"
+#include "prefix/unsent.hpp"
 
 namespace evalcore::prefix {
 namespace {
@@ -32,12 +32,10 @@ class slotted final : public strategy {
         pending_(order, common_),
         unsent_(order.order.size()),
         slots_(std::max(*cache.slots, std::uint32_t{1})),
-        can_share_(cache.can_share) {
-    for (std::uint32_t item = 0; item < order.order.size(); ++item) unsent_.insert(item);
-  }
+        can_share_(cache.can_share) {}
 
   action next(instant now) override {
-    if (trial_.failed()) return next_unsent();
+    if (trial_.failed()) return unsent_.next();
     if (pending_.empty()) return finished{};
     if (sharing_) return hold{};
     now_ = now;
@@ -191,7 +189,7 @@ class slotted final : public strategy {
     const std::uint32_t item = pending_.pop(what.group);
     send out{.item = item, .slot = s, .predicted_cached = std::nullopt};
     if (!slots_[s].unknown) out.predicted_cached = reusable(what.common[s], plan_.lengths[item]);
-    unsent_.erase(item);
+    unsent_.sent(item);
     const bool goes_on = what.common[s] >= std::max(plan_.groups[what.group].prefix_units, plan_.min_prefix);
     slots_[s] = {.held = item,
                  .group = what.group,
@@ -201,13 +199,6 @@ class slotted final : public strategy {
                  .ready_since = goes_on ? slots_[s].ready_since : std::nullopt,
                  .predicted = out.predicted_cached.value_or(0)};
     return out;
-  }
-
-  action next_unsent() {
-    const auto item = unsent_.at_or_after(0);
-    if (!item) return finished{};
-    unsent_.erase(*item);
-    return send{.item = *item, .slot = std::nullopt, .predicted_cached = std::nullopt};
   }
 
   std::optional<action> without_loss(std::span<const offer> offers, std::span<const std::uint32_t> seekers) {
@@ -293,7 +284,7 @@ class slotted final : public strategy {
   const plan& plan_;
   common_units common_;
   pending pending_;
-  number_set unsent_;
+  unsent unsent_;
   cache_trial trial_;
   std::vector<slot> slots_;
   bool can_share_;

@@ -44,7 +44,7 @@ class waiting_bill {
   /// absent: never.
   [[nodiscard]] bool too_dear() const { return idle_ >= most * (busy_ + idle_) && idle_ > 0; }
   [[nodiscard]] std::optional<instant> too_dear_at(std::size_t running) const {
-    const double grows = static_cast<double>(places_ - running) - most * static_cast<double>(places_);
+    const double grows = static_cast<double>(free(running)) - most * static_cast<double>(places_);
     if (grows <= 0) return std::nullopt;
     const std::chrono::duration<double> lasts((most * (busy_ + idle_) - idle_) / grows);
     // Rounded up, so that it is then.

@@ -97,12 +97,16 @@ cost cost_of(const chat::usage& used, const price& at) noexcept {
 
 std::optional<pico_usd> cost_bound(const chat::request& of, std::optional<std::uint64_t> prompt_tokens,
                                    const price& at) {
-  if (!of.params.max_tokens) return std::nullopt;
+  const bool chooses = !of.choices.empty();
+  const auto answer = chooses ? std::optional<std::uint32_t>(0) : of.params.max_tokens;
+  if (!answer) return std::nullopt;
   const bool images =
       std::ranges::any_of(of.messages, [](const auto& turn) { return !turn.image_urls.empty(); });
   if (images) return std::nullopt;
   const std::uint64_t prompt = prompt_tokens ? *prompt_tokens : canonical_text(of).size();
-  return plus(times(dearest_input(at), prompt), times(dearest_output(at), *of.params.max_tokens));
+  // A choice may cut the end of the prompt into other tokens: then it is computed behind a prompt of its own.
+  const std::uint64_t prompts = chooses ? of.choices.size() : 1;
+  return plus(times(times(dearest_input(at), prompt), prompts), times(dearest_output(at), *answer));
 }
 
 bool may_be_billed(const error& failure) noexcept {

@@ -154,7 +154,7 @@ class merging {
     if (!stored) return std::move(stored).error();
     out_.what.noise_floor->items += 1;
     if (!*stored) {
-      static_cast<void>(last_failure_of(what->record));
+      count_last_failure(what->record);
       return {};
     }
     const auto& reply = (*stored)->reply;
@@ -176,7 +176,7 @@ class merging {
       tally_.tokens(reply, (*stored)->predicted_cached_tokens);
       return {};
     }
-    const auto code = last_failure_of(record);
+    const auto code = count_last_failure(record);
     if (code.empty() || code == name(errc::cancelled)) {
       out_.missing.push_back(one.id);
     } else {
@@ -187,7 +187,7 @@ class merging {
   }
 
   /// Of an item that has no reply: not sent again after it. Empty: it did not fail.
-  std::string last_failure_of(const item_record& one) {
+  std::string count_last_failure(const item_record& one) {
     const auto failed = history_.last_failure.find(one.item_key);
     if (failed == history_.last_failure.end() || failed->second.empty()) return {};
     failed_for_good_[failed->second] += 1;

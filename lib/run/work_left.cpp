@@ -28,11 +28,10 @@ result<score::verdict> reuse(run_state& of, std::size_t index, const prepared_it
 
 /// The reply that stands in for the backend's, which may be greedy without a word of it in the request.
 result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepared_item& what) {
-  const bool unsaid = of.told.backend.greedy_by_default && !what.request.params.temperature;
-  if (!unsaid) return find_earlier(of.how.cache, what.record.cache_key, what.request);
-  auto greedy = what.request;
-  greedy.params.temperature = 0;
-  return find_earlier(of.how.cache, what.record.cache_key, greedy);
+  if (of.how.cache.stores.empty()) return std::optional<earlier_reply>();
+  auto in = of.how.cache;
+  in.sampled = in.sampled || (of.told.backend.greedy_by_default && !what.request.params.temperature);
+  return find_earlier(in, what.record.cache_key, what.request);
 }
 
 result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {

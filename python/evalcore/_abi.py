@@ -221,7 +221,6 @@ evc_episodes_event_fd                       i32     handle
 evc_episodes_free                           void    handle
 
 evc_suite_open                              status  str str handles handles
-evc_suite_size                              u64     handle
 evc_suite_free                              void    handle
 evc_suite_plan                              status  handle handle handle handles handles
 

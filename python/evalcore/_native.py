@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import threading
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 from evalcore import errors
 from evalcore._abi import InStr, OutStr, Tokens, lib
@@ -122,3 +123,19 @@ class Handle:
                 self._idle.wait(0.05)
         if address:
             self._free(address)
+
+
+def events(handle: Handle, poll: Callable[..., int]) -> Iterator[int]:
+    """The events that wait in a queue, each good until the next; to be taken to their end."""
+    with contextlib.suppress(errors.ClosedError), handle as address:
+        while True:
+            event = ctypes.c_void_p()
+            status = poll(address, 0, ctypes.byref(event))
+            if status in (TIMEOUT, CLOSED):
+                return
+            check(status, "a poll")
+            assert event.value is not None
+            try:
+                yield event.value
+            finally:
+                lib.evc_event_free(event)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Awaitable, Callable, Mapping, Sequence
 
 from evalcore import errors
 from evalcore._abi import lib
-from evalcore._native import CLOSED, TIMEOUT, Handle, call, check, error_from, make, read, take_text, text
+from evalcore._native import Handle, call, error_from, events, make, read, take_text, text
 from evalcore._watch import Signal, Watch
 from evalcore.backend import Backend, opened
 from evalcore.options import EpisodesOptions, Path, made
@@ -192,19 +192,10 @@ class Episodes:
         await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def _drain(self) -> None:
-        with contextlib.suppress(errors.ClosedError), self._handle as address:
-            while True:
-                event = ctypes.c_void_p()
-                status = lib.evc_episodes_poll(address, 0, ctypes.byref(event))
-                if status in (TIMEOUT, CLOSED):
-                    return
-                check(status, "a poll")
-                try:
-                    self._dispatch(event.value)
-                finally:
-                    lib.evc_event_free(event)
+        for event in events(self._handle, lib.evc_episodes_poll):
+            self._dispatch(event)
 
-    def _dispatch(self, event: int | None) -> None:
+    def _dispatch(self, event: int) -> None:
         kind, tag = lib.evc_event_kind(event), lib.evc_event_tag(event)
         told, reply, error = read(lib.evc_event_json(event)), lib.evc_event_reply(event), lib.evc_event_error(event)
         taken = _Event(

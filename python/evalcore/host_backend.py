@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import ctypes
 import functools
 import json
 import weakref
@@ -12,7 +11,7 @@ from typing import Any, AsyncIterator, Awaitable, Callable, Mapping, Union
 
 from evalcore import errors
 from evalcore._abi import lib
-from evalcore._native import CLOSED, TIMEOUT, Handle, call, check, make, read, text
+from evalcore._native import Handle, call, check, events, make, read, text
 from evalcore._runtime import runtime
 from evalcore._watch import Watch
 from evalcore.backend import Backend
@@ -91,17 +90,7 @@ class HostBackend(Backend):
 
     def _take(self) -> list[tuple[int, int, str]]:
         """What is there, as kind, ticket and JSON."""
-        taken = []
-        with contextlib.suppress(errors.ClosedError), self._handle as address:
-            while True:
-                event = ctypes.c_void_p()
-                status = lib.evc_backend_poll(address, 0, ctypes.byref(event))
-                if status in (TIMEOUT, CLOSED):
-                    break
-                check(status, "a poll")
-                try:
-                    told = read(lib.evc_event_json(event))
-                    taken.append((lib.evc_event_kind(event), lib.evc_event_ticket(event), told))
-                finally:
-                    lib.evc_event_free(event)
-        return taken
+        return [
+            (lib.evc_event_kind(event), lib.evc_event_ticket(event), read(lib.evc_event_json(event)))
+            for event in events(self._handle, lib.evc_backend_poll)
+        ]

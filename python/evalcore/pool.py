@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import ctypes
 import itertools
@@ -15,7 +16,7 @@ from evalcore import errors
 from evalcore._abi import lib
 from evalcore._native import CLOSED, TIMEOUT, Handle, call, check, error_from, make, read, take_text
 from evalcore._queue import SLICE_MS, Queue, slice_ms
-from evalcore._watch import Watch
+from evalcore._watch import Signal, Watch
 from evalcore.backend import Backend, opened
 from evalcore.options import PoolOptions, made
 from evalcore.pending import Pending, Stream
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 TEXT, RETRYING, END = 1, 2, 3
 BATCH = 64
+# Seconds; whoever waits for room hears of it, but for what ends before it has begun to wait.
+LOOK_AGAIN = 1.0
 
 
 class Pool:
@@ -42,6 +45,7 @@ class Pool:
         self._descriptor: int = lib.evc_pool_event_fd(made_pool)
         self._watch = Watch(self._drain)
         self._pending: dict[int, Pending] = {}
+        self._full: collections.deque[Signal] = collections.deque()
         self._tags = itertools.count(1)
         self._queue = Queue(self._handle, self._read, lib.evc_pool_wake)
         weakref.finalize(self, self._handle.close)
@@ -66,8 +70,7 @@ class Pool:
                 pending = self._submit(asked, False)
                 break
             except errors.OverloadedError:
-                with self._watching():
-                    await asyncio.sleep(0.01)
+                await self._room()
         return await pending
 
     def poll(self, timeout: float | None = 0) -> list[Pending]:
@@ -111,7 +114,7 @@ class Pool:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.close()
+        await asyncio.get_running_loop().run_in_executor(None, self.close)
 
     def _submit(self, request: Request, stream: bool) -> Pending:
         pending = Pending(self)
@@ -127,6 +130,17 @@ class Pool:
             raise
         pending.ticket = ticket.value
         return pending
+
+    async def _room(self) -> None:
+        """Until a request has ended, and nobody who waited for longer has its place."""
+        room = Signal()
+        self._full.append(room)
+        try:
+            with self._watching(), contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(room.once(), LOOK_AGAIN)
+        finally:
+            with contextlib.suppress(ValueError):
+                self._full.remove(room)
 
     def _watching(self) -> contextlib.AbstractContextManager[None]:
         return self._watch.during(self._descriptor)
@@ -162,6 +176,8 @@ class Pool:
                 del self._pending[tag]
                 error, reply = lib.evc_event_error(event), lib.evc_event_reply(event)
                 pending._end(reply_from(reply) if reply else None, error_from(error) if error else None)
+                with contextlib.suppress(IndexError):
+                    self._full.popleft().set()
                 return pending
             return None
         finally:

@@ -52,10 +52,7 @@ public final class Pool: Sendable {
 
     /// Requests in flight at most, at each endpoint, from now on: 1 to 10,000. What is in flight above it goes on.
     public func setConcurrency(_ requests: Int) throws {
-        guard let bound = UInt32(exactly: requests) else {
-            throw EvalError(.invalidArgument, "concurrency cannot be \(requests)")
-        }
-        try check(core.pool.use { evc_pool_set_concurrency($0, bound) }, "concurrency cannot be \(requests)")
+        try OptionWriter(handle: core.pool).count("concurrency", requests, evc_pool_set_concurrency)
     }
 
     /// Takes nothing more, and waits until everything has ended. Cancelling the task cancels what is in flight.
@@ -64,7 +61,7 @@ public final class Pool: Sendable {
     public func close() async throws {
         core.shutDown(cancelling: false)
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { core.waitForEnd($0) }
+            try await withCheckedThrowingContinuation { core.end.wait($0) }
         } onCancel: {
             core.shutDown(cancelling: true)
         }

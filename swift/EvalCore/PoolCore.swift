@@ -22,11 +22,10 @@ final class PoolCore: Sendable {
     private struct State {
         var lastTag: UInt64 = 0
         var asked: [UInt64: Asked] = [:]
-        var end: Result<Void, any Error>?
-        var waitForEnd: [CheckedContinuation<Void, any Error>] = []
     }
 
     let pool: Handle
+    let end = End<Void>()
     private let state = Mutex(State())
 
     init(_ pool: Handle) {
@@ -88,14 +87,6 @@ final class PoolCore: Sendable {
         _ = pool.use { evc_pool_shutdown($0, cancelling ? 1 : 0) }
     }
 
-    func waitForEnd(_ continuation: CheckedContinuation<Void, any Error>) {
-        let end = state.withLock { state in
-            if state.end == nil { state.waitForEnd.append(continuation) }
-            return state.end
-        }
-        if let end { continuation.resume(with: end) }
-    }
-
     /// Takes events on a thread of its own until the pool has drained.
     func startPump() {
         Thread.detachNewThread {
@@ -115,7 +106,7 @@ final class PoolCore: Sendable {
             return left.values.compactMap(\.receiver)
         }
         for receiver in left { receiver.fail(why) }
-        ended(.failure(why))
+        end.settle(.failure(why))
     }
 
     private func deliver(_ event: Handle) {
@@ -136,20 +127,10 @@ final class PoolCore: Sendable {
                 asked.receiver?.end(with: Result { try Reply(of: event) })
             }
         case EVC_EVENT_DRAINED:
-            ended(event.error.map { .failure($0) } ?? .success(()))
+            end.settle(event.error.map { .failure($0) } ?? .success(()))
         default:
             break
         }
-    }
-
-    /// The first end counts.
-    private func ended(_ end: Result<Void, any Error>) {
-        let waiting = state.withLock { state in
-            guard state.end == nil else { return [CheckedContinuation<Void, any Error>]() }
-            state.end = end
-            return state.waitForEnd
-        }
-        for one in waiting { one.resume(with: end) }
     }
 }
 

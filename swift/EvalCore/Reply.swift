@@ -1,5 +1,4 @@
 import CEvalCore
-import Foundation
 
 /// A whole answer.
 public struct Reply: Sendable {
@@ -115,12 +114,8 @@ extension Reply.ToolCall {
 
     fileprivate static func list(_ json: String) throws -> [Self] {
         guard !json.isEmpty, json != "[]" else { return [] }
-        do {
-            return try JSONDecoder().decode([Wire].self, from: Data(json.utf8)).map {
-                Self(id: $0.id ?? "", name: $0.function.name, arguments: $0.function.arguments)
-            }
-        } catch {
-            throw EvalError(.internalError, "the calls of a reply cannot be read: \(error)")
+        return try decoded(json, as: [Wire].self).map {
+            Self(id: $0.id ?? "", name: $0.function.name, arguments: $0.function.arguments)
         }
     }
 }

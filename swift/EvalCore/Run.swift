@@ -40,7 +40,7 @@ public final class Run: Sendable {
     /// - Throws: ``EvalError``: why there is no summary, or why it could not be written to its file.
     public func summary() async throws -> RunSummary {
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { core.waitForEnd($0) }
+            try await withCheckedThrowingContinuation { core.end.wait($0) }
         } onCancel: {
             core.cancel()
         }
@@ -52,10 +52,7 @@ public final class Run: Sendable {
 
     /// Requests in flight at most, at each endpoint: 1 to 10,000. Without effect while nothing is sent.
     public func setConcurrency(_ requests: Int) throws {
-        guard let bound = UInt32(exactly: requests) else {
-            throw EvalError(.invalidArgument, "concurrency cannot be \(requests)")
-        }
-        try check(core.run.use { evc_run_set_concurrency($0, bound) }, "concurrency cannot be \(requests)")
+        try OptionWriter(handle: core.run).count("concurrency", requests, evc_run_set_concurrency)
     }
 }
 

@@ -1,18 +1,12 @@
 import CEvalCore
 import Foundation
-import Synchronization
 
 /// The run of the C ABI, who waits for its end, and the thread that takes its events and holds it until the last.
 final class RunCore: Sendable {
-    private struct State {
-        var end: Result<RunSummary, any Error>?
-        var waiting: [CheckedContinuation<RunSummary, any Error>] = []
-    }
-
     let run: Handle
     let progress = AsyncStream<RunProgress>.makeStream(bufferingPolicy: .bufferingNewest(1))
     let notes = AsyncStream<String>.makeStream()
-    private let state = Mutex(State())
+    let end = End<RunSummary>()
 
     init(_ run: Handle) {
         self.run = run
@@ -20,14 +14,6 @@ final class RunCore: Sendable {
 
     func cancel() {
         _ = run.use { evc_run_cancel($0) }
-    }
-
-    func waitForEnd(_ continuation: CheckedContinuation<RunSummary, any Error>) {
-        let end = state.withLock { state in
-            if state.end == nil { state.waiting.append(continuation) }
-            return state.end
-        }
-        if let end { continuation.resume(with: end) }
     }
 
     func startPump() {
@@ -56,15 +42,9 @@ final class RunCore: Sendable {
         }
     }
 
-    /// The first end counts.
-    private func ended(_ end: Result<RunSummary, any Error>) {
-        let waiting = state.withLock { state in
-            guard state.end == nil else { return [CheckedContinuation<RunSummary, any Error>]() }
-            state.end = end
-            return state.waiting
-        }
+    private func ended(_ how: Result<RunSummary, any Error>) {
         progress.continuation.finish()
         notes.continuation.finish()
-        for one in waiting { one.resume(with: end) }
+        end.settle(how)
     }
 }

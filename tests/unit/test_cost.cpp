@@ -119,6 +119,10 @@ TEST_CASE("the most that a request can cost: the dearest class of prompt and ans
   REQUIRE(by_bytes);
   CHECK(*by_bytes >= (2 * 1000 + 8) * million);
   CHECK(*by_bytes < (2 * 1200 + 8) * million);
+  // Nothing is generated, but each choice may have a prompt of its own.
+  auto choosing = asking("x", std::nullopt);
+  choosing.choices = {" a", " b", " c"};
+  CHECK(run::cost_bound(choosing, 100, five_prices) == 3 * 500 * million);
   auto image = asking("what is this", 5);
   image.messages[0].image_urls.push_back("https://example.com/a.png");
   CHECK_FALSE(run::cost_bound(image, 100, five_prices));
@@ -232,6 +236,10 @@ TEST_CASE("a plan's cost: prompts but for what will be cached, answers by their 
   // 80 and, since it is cut there, 50 tokens, at 20 or 30.
   const auto expected = run::cost_of(plan, prediction, lengths, 80, five_prices);
   CHECK(expected.answers == run::cost{2600 * million, 3900 * million});
+  // Nothing is generated.
+  const std::optional<std::uint32_t> none[] = {0};
+  CHECK(run::cost_of(plan, prediction, none, 80, five_prices).answers == run::cost{0, 0});
+  CHECK(run::cost_of(plan, prediction, none, std::nullopt, five_prices).answers == run::cost{0, 0});
   // In bytes: 100 and 150 tokens.
   plan.exact = false;
   const auto bytes = run::cost_of(plan, prediction, lengths, 80, five_prices);

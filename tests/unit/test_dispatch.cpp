@@ -372,3 +372,10 @@ TEST_CASE("simulate: copies count as cached, with as many slots as are in flight
   CHECK(generic.total_cached == 15 * 925);
   CHECK_FALSE(generic.cached[0].has_value());
 }
+
+TEST_CASE(
+    "simulate: where all requests have room at once, nobody waits for what is kept at a request's end") {
+  const auto made = prefix::make_plan(family(10, 925, 20), true, {});
+  CHECK(prefix::simulate(made, {.entries = 10}, 16).total_cached == 0);
+  CHECK(prefix::simulate(made, {.entries = 10}, 1).total_cached == 9 * 925);
+}

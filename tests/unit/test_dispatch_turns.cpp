@@ -320,6 +320,18 @@ TEST_CASE("a cache that gives next to nothing ends the planning") {
   CHECK(b.predicted.size() == 60);
 }
 
+TEST_CASE("what an answer says was found is in tokens, however much, where the plan is in bytes") {
+  prefix::dispatcher one(prefix::make_plan(families({30}, 400), false, {}), {});
+  for (int answered = 0; answered < 20; ++answered) {
+    const auto what = one.next({});
+    const auto* go = std::get_if<prefix::send>(&what);
+    REQUIRE(go != nullptr);
+    one.on_first_token(go->item, {});
+    one.on_end(go->item, {.ok = true, .cached = answered == 1 ? std::uint64_t{1} << 62U : 0});
+  }
+  CHECK(one.state() == prefix::planning::whole);
+}
+
 TEST_CASE("a short prefix that is not found tells nothing of the cache") {
   bench b(families({40}, 60), {});
   for (int i = 0; i < 30; ++i) b.through(0);

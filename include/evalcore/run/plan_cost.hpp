@@ -22,8 +22,9 @@ struct planned_cost {
   [[nodiscard]] cost total() const noexcept;
 };
 
-/// `max_tokens`: of each item's answer; `expected_output`: tokens that an answer comes to. Prompts are paid
-/// in full but for what the plan predicts to be cached; what caches are paid for in advance is not foreseen.
+/// `max_tokens`: of each item's answer, 0 where none is generated; `expected_output`: tokens that an answer
+/// comes to. Prompts are paid in full but for what the plan predicts to be cached; what caches are paid for
+/// in advance is not foreseen.
 [[nodiscard]] planned_cost cost_of(const prefix::plan& plan, const prefix::prediction& prediction,
                                    std::span<const std::optional<std::uint32_t>> max_tokens,
                                    std::optional<std::uint64_t> expected_output, const price& at);
