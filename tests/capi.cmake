@@ -76,11 +76,11 @@ foreach(table public_reports engine_behaviours)
 endforeach()
 add_test(NAME test_tables.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" --self-test)
 
-# ── The sum that scripts/test prints, and the report of the demo ──
-add_test(NAME scripts.count_results
-  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_count_results.py")
-add_test(NAME scripts.demo_report
-  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_demo_report.py")
+# ── The sum that scripts/test prints, and the reports of the demo and of the smoke ──
+foreach(script count_results demo_report throughput_smoke)
+  add_test(NAME scripts.${script}
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_${script}.py")
+endforeach()
 
 # What follows looks at products as they are shipped.
 if(EVALCORE_SANITIZE)
