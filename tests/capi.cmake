@@ -45,11 +45,8 @@ foreach(host pool misuse run episodes host_backend)
   set_tests_properties(capi.${host} PROPERTIES TIMEOUT 120 LABELS threads)
 endforeach()
 
-add_test(NAME example.ask COMMAND example_ask "${CMAKE_CURRENT_SOURCE_DIR}/data/capi/script.jsonl" "please count" "hi there")
-set_tests_properties(example.ask PROPERTIES TIMEOUT 60
-  PASS_REGULAR_EXPRESSION "please count -> counted\nhi there -> hello\n")
 add_test(NAME capi.snippets
-  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md docs/swift.md)
+  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md docs/cpp.md docs/engine.md docs/swift.md)
 
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")
