@@ -83,18 +83,21 @@ int main(int count, char** words) {
   }
 
   /* One question at a time and on one thread, to be short: any thread may answer, in any order. */
-  for (i = 1; i < count; ++i) {
+  for (i = 1; i < count;) {
     if (evc_backend_poll(backend, -1, &event) != EVC_OK) return failed("nothing is asked", NULL);
-    if (evc_event_kind(event) == EVC_EVENT_ASKED && speak(backend, event, &error) != EVC_OK) {
-      return failed("no answer", error);
+    if (evc_event_kind(event) == EVC_EVENT_ASKED) {
+      if (speak(backend, event, &error) != EVC_OK) return failed("no answer", error);
+      ++i;
     }
     evc_event_free(event);
   }
   evc_pool_shutdown(pool, 0);
   while (evc_pool_poll(pool, -1, &event) == EVC_OK) {
     if (evc_event_kind(event) == EVC_EVENT_END) {
-      const evc_str text = evc_reply_text(evc_event_reply(event));
-      printf("%s -> %.*s\n", words[evc_event_tag(event)], (int)text.size, text.data);
+      const evc_reply* reply = evc_event_reply(event);
+      const evc_str text = reply != NULL ? evc_reply_text(reply) : evc_error_message(evc_event_error(event));
+      printf("%s %s %.*s\n", words[evc_event_tag(event)], reply != NULL ? "->" : "failed:", (int)text.size,
+             text.data);
     }
     evc_event_free(event);
   }

@@ -33,7 +33,7 @@ examples:
 A server at a URL still holds what the sequential run, which goes first, left in its cache.
 
 exit status: 0 the bar was met; 1 it was missed, or answers changed where none may (one engine in evaluation `parity`,
-the mock); 2 nothing was measured, and a line says why.
+the mock); 2 nothing was measured, and a line says why; 130 interrupted.
 """
 
 
@@ -281,6 +281,9 @@ def main():
     except (Failure, OSError) as failure:
         print(f"eval-throughput-smoke: {failure}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("eval-throughput-smoke: interrupted; nothing was measured", file=sys.stderr)
+        return 130
     print_report(report)
     return 0 if report["passed"] else 1
 

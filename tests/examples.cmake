@@ -8,6 +8,10 @@ endfunction()
 evalcore_example(ask "please count -> counted\nhi there -> hello\n" "${data}/script.jsonl" "please count" "hi there")
 evalcore_example(host_backend "hello -> hello, squawk\na \"quoted\" word -> a \"quoted\" word, squawk\n"
   "hello" "a \"quoted\" word")
+# A question that the parrot cannot hold in its 4,096 bytes fails, and is no answer.
+string(REPEAT "long " 900 long)
+add_test(NAME example.host_backend.failure COMMAND example_host_backend "${long}")
+set_tests_properties(example.host_backend.failure PROPERTIES TIMEOUT 60 PASS_REGULAR_EXPRESSION "failed: .*too long a text")
 evalcore_example(step_engine "shout -> SHOUT\nagain -> AGAIN\n" "shout" "again")
 evalcore_example(asio_host
   "please count -> counted\nwait, soon -> in a while\nbeside that the program's own timer went off 1 time\n"

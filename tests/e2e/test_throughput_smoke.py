@@ -1,7 +1,10 @@
 """scripts/eval-throughput-smoke.sh: what it measures, what it writes, and how it ends."""
 
 import json
+import os
+import signal
 import subprocess
+import time
 
 import pytest
 
@@ -18,12 +21,13 @@ ITEMS = 8
 def smoke(program, tmp_path):
     """Runs the script in a folder of its own; returns the finished process, and the report where there is one."""
 
-    def run(*arguments, further=()):
+    def run(*arguments, further=(), **environment):
         path = tmp_path / "report.json"
         command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--out", tmp_path / "out", "--json", path]
         done = subprocess.run(
             [*map(str, command), *map(str, arguments), "--", *map(str, further)],
             check=False, cwd=tmp_path, text=True, capture_output=True, timeout=120,
+            env={**os.environ, **environment},
         )  # fmt: skip
         return done, json.loads(path.read_text()) if path.exists() else None
 
@@ -125,6 +129,25 @@ def test_what_is_wrong_is_named_and_ends_with_2(smoke, suite, arguments, words):
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_set_up_that_fails_ends_with_2_and_not_like_a_missed_bar(smoke):
+    done, report = smoke("--mock", EVALCORE_CACHE="/dev/null/cache")
+    assert (done.returncode, report) == (2, None)
+    assert "cannot create directory" in done.stderr
+
+
+def test_an_interrupt_ends_with_130_and_no_report(program, tmp_path):
+    command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--mock", "--requests", "1000", "--delay-ms", "1000", "--out", tmp_path]
+    log = tmp_path / "log"
+    with open(log, "wb") as output:
+        process = subprocess.Popen(list(map(str, command)), stderr=output, stdout=output, start_new_session=True)
+        while "==> sequential" not in log.read_text():
+            assert process.poll() is None
+            time.sleep(0.05)
+        os.killpg(process.pid, signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+    assert "interrupted" in log.read_text() and "Traceback" not in log.read_text()
 
 
 def test_help_ends_with_0_and_names_the_exit_statuses(smoke):
