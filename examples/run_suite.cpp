@@ -7,9 +7,11 @@
 // this process takes backend::open_embedded, a server backend::connect_openai_url, and the rest stays.
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/loop.hpp>
+#include <evalcore/run/prepare.hpp>
 #include <evalcore/run/run_files.hpp>
 #include <evalcore/run/runner.hpp>
 #include <evalcore/run/suite.hpp>

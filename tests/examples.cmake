@@ -17,7 +17,7 @@ evalcore_example(asio_host
   "please count -> counted\nwait, soon -> in a while\nbeside that the program's own timer went off 1 time\n"
   "${data}/script.jsonl" "please count" "wait, soon")
 # exact: right, wrong; beginning: "hello" has nothing of "goodbye", and an item that failed has no score.
-evalcore_example(scorer
+evalcore_example(own_scorer
   "counts: exact 1.00, beginning 1.00\ngreets: exact 1.00, beginning 1.00\nparts: exact 0.00, beginning 0.00\nfails: no answer: the script refuses\n"
   "${data}/suite.jsonl" "${data}/script.jsonl")
 
@@ -28,7 +28,7 @@ set_tests_properties(example.run_suite.begin PROPERTIES FIXTURES_SETUP example_o
 add_test(NAME example.run_suite COMMAND example_run_suite "${data}/suite.jsonl" "${data}/script.jsonl" "${out}")
 add_test(NAME example.run_suite.again COMMAND example_run_suite "${data}/suite.jsonl" "${data}/script.jsonl" "${out}")
 set(score "score 0.50, at most 0.75\n$")
-set_tests_properties(example.run_suite PROPERTIES TIMEOUT 60 FIXTURES_REQUIRED example_out
+set_tests_properties(example.run_suite PROPERTIES TIMEOUT 60 FIXTURES_REQUIRED example_out FIXTURES_SETUP example_ran
   PASS_REGULAR_EXPRESSION "4 items: 4 sent, 0 reused, 1 errors\n${score}")
-set_tests_properties(example.run_suite.again PROPERTIES TIMEOUT 60 FIXTURES_REQUIRED example_out
-  DEPENDS example.run_suite PASS_REGULAR_EXPRESSION "4 items: 1 sent, 3 reused, 1 errors\n${score}")
+set_tests_properties(example.run_suite.again PROPERTIES TIMEOUT 60 FIXTURES_REQUIRED example_ran
+  PASS_REGULAR_EXPRESSION "4 items: 1 sent, 3 reused, 1 errors\n${score}")

@@ -1,21 +1,20 @@
 // A scorer of one's own in C++, beside one of evalcore's.
 //
-//   scorer SUITE.jsonl SCRIPT.jsonl
+//   own_scorer SUITE.jsonl SCRIPT.jsonl
 //
 // asks every item of the suite through a pool and prints what both make of each answer.
-#include <evalcore/score/scorer.hpp>
-
 #include <chrono>
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <string>
-#include <vector>
+#include <string_view>
+#include <utility>
 
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/pool.hpp>
 #include <evalcore/run/suite.hpp>
+#include <evalcore/score/scorer.hpp>
 
 using namespace evalcore;
 
@@ -103,6 +102,6 @@ result<void> score_all(const std::string& path, const std::string& script) {
 int main(int count, char** arguments) {
   if (count != 3) return 2;
   const auto done = score_all(arguments[1], arguments[2]);
-  if (!done) std::fprintf(stderr, "scorer: %s\n", done.error().message.c_str());
+  if (!done) std::fprintf(stderr, "own_scorer: %s\n", done.error().message.c_str());
   return done ? 0 : 1;
 }
