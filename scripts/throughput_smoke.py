@@ -16,6 +16,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -213,7 +214,7 @@ def report_of(asked, sequential, concurrent):
     return {
         "backend": "threaded-openai-mock" if asked.mock else many["backend"]["selector"],
         "requests": many["items"],
-        "concurrency": asked.concurrency,
+        "concurrency": many["concurrency"],
         "delay_ms": asked.delay_ms,
         "sequential_seconds": round(one["wall_s"], 4),
         "concurrent_seconds": round(many["wall_s"], 4),
@@ -274,7 +275,10 @@ def main():
     if asked.list_needs:
         print(*needs(asked))
         return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # So that the run that is under way ends, too.
     try:
+        if asked.json:
+            asked.json.unlink(missing_ok=True)  # An old report is not taken for this one's.
         report = measure(asked)
         if asked.json:
             asked.json.write_text(json.dumps(report, indent=2) + "\n")

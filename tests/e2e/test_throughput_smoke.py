@@ -137,17 +137,29 @@ def test_a_set_up_that_fails_ends_with_2_and_not_like_a_missed_bar(smoke):
     assert "cannot create directory" in done.stderr
 
 
-def test_an_interrupt_ends_with_130_and_no_report(program, tmp_path):
-    command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--mock", "--requests", "1000", "--delay-ms", "1000", "--out", tmp_path]
+def test_a_report_of_an_earlier_time_does_not_stay_where_nothing_was_measured(smoke, suite, tmp_path):
+    (tmp_path / "report.json").write_text("{}")
+    done, report = smoke("--base-url", f"http://127.0.0.1:{free_port()}", "--suite", suite)
+    assert (done.returncode, report) == (2, None)
+
+
+@pytest.mark.parametrize("how, status", [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_and_its_runs_without_a_report(program, tmp_path, how, status):
+    command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--mock", "--requests", 1000, "--delay-ms", 1000, "--out", tmp_path]
     log = tmp_path / "log"
     with open(log, "wb") as output:
         process = subprocess.Popen(list(map(str, command)), stderr=output, stdout=output, start_new_session=True)
-        while "==> sequential" not in log.read_text():
-            assert process.poll() is None
-            time.sleep(0.05)
-        os.killpg(process.pid, signal.SIGINT)
-        assert process.wait(timeout=30) == 130
-    assert "interrupted" in log.read_text() and "Traceback" not in log.read_text()
+    while not (tmp_path / "sequential/run.db").exists():
+        assert process.poll() is None, log.read_text()
+        time.sleep(0.05)
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # As a terminal does.
+    else:
+        process.send_signal(how)
+    assert process.wait(timeout=30) == status
+    assert "Traceback" not in log.read_text() and "SMOKE" not in log.read_text()
+    assert not [line for line in subprocess.check_output(["ps", "-eo", "args"], text=True).splitlines()
+                if f"--out {tmp_path}/sequential" in line]  # fmt: skip
 
 
 def test_help_ends_with_0_and_names_the_exit_statuses(smoke):

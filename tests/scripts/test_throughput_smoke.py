@@ -14,7 +14,7 @@ def run(wall_s, answers, evaluation="parity", cached=0):
     identity = {"evaluation": evaluation} if evaluation else {}
     summary = {
         "backend": {"selector": "embedded", "dialect": "generic", "model": "m", "identity": identity},
-        "items": 2, "wall_s": wall_s, "processor_s": wall_s, "prompt_tokens": 20, "cached_tokens": cached,
+        "items": 2, "concurrency": 4, "wall_s": wall_s, "processor_s": wall_s, "prompt_tokens": 20, "cached_tokens": cached,
         "fed_tokens": 20 - cached, "completion_tokens": 4, "mean_ttft_s": 0.5, "score": 0.5, "errors": 0,
         "prefix": {"predicted_cached_tokens": cached},
     }  # fmt: skip
@@ -23,7 +23,7 @@ def run(wall_s, answers, evaluation="parity", cached=0):
 
 
 def report(sequential, concurrent, **options):
-    asked = argparse.Namespace(**{"mock": False, "concurrency": 4, "delay_ms": None, "min_speedup": 3.0, **options})
+    asked = argparse.Namespace(**{"mock": False, "delay_ms": None, "min_speedup": 3.0, **options})
     return throughput_smoke.report_of(asked, sequential, concurrent)
 
 
