@@ -253,6 +253,8 @@ def print_report(report):
 
 
 def measure(asked):
+    if not {"EVALCORE_PROGRAM", "EVALCORE_MODEL", "EVALCORE_BFCL"} <= os.environ.keys():
+        raise Failure("nothing is set up: start scripts/eval-throughput-smoke.sh, which sees to that and starts this")
     asked.out.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(sleeping_mock(asked.delay_ms / 1000)) if asked.mock else asked.base_url
