@@ -201,16 +201,22 @@ def may_change(sequential, concurrent):
     return identities[0] != identities[1] or identities[0].get("evaluation") != "parity"
 
 
+def note_on(asked, one):
+    """What a reader of the figures must know of the sequential run."""
+    if asked.mock:
+        return "a server that sleeps: it shows that requests overlap, and nothing of a model"
+    if one["cached_tokens"] is None:
+        return "the sequential run's backend does not tell whether it found a part of its prompts in a cache"
+    if one["cached_tokens"] > 0:
+        return "the sequential run found a part of its prompts in the server's cache, too"
+    return "the sequential run computed each prompt from its beginning"
+
+
 def report_of(asked, sequential, concurrent):
     (one, one_replies), (many, many_replies) = sequential, concurrent
     speedup = one["wall_s"] / many["wall_s"]
     equal = same_texts(texts(one_replies), texts(many_replies))
     changed = equal < one["items"] and (asked.mock or not may_change(one, many))
-    note = "the same suite one at a time and planned, answers and all"
-    if asked.mock:
-        note = "a server that sleeps: it shows that requests overlap, and nothing of a model"
-    elif one["cached_tokens"]:
-        note = "the sequential run found a part of its prompts in the server's cache, too"
     return {
         "backend": "threaded-openai-mock" if asked.mock else many["backend"]["selector"],
         "requests": many["items"],
@@ -221,7 +227,7 @@ def report_of(asked, sequential, concurrent):
         "speedup": round(speedup, 3),
         "passed": speedup >= asked.min_speedup and not changed,
         "min_speedup": asked.min_speedup,
-        "note": note,
+        "note": note_on(asked, one),
         "outputs_equal": equal,
         "outputs_changed_where_none_may": changed,
         "prefix_cached_tokens": many["cached_tokens"],

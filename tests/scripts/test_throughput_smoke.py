@@ -55,7 +55,11 @@ class smoke(unittest.TestCase):
         self.assertIsNone(made["concurrent"]["median_ttft_s"])
 
     def test_a_sequential_run_that_found_a_cache_is_told(self):
-        self.assertIn("the sequential run found", report(run(9.0, "ab", cached=10), run(1.0, "ab", cached=10))["note"])
+        self.assertIn("found a part", report(run(9.0, "ab", cached=10), run(1.0, "ab", cached=10))["note"])
+        self.assertIn("from its beginning", report(run(9.0, "ab"), run(1.0, "ab", cached=10))["note"])
+        silent = run(9.0, "ab")
+        silent[0]["cached_tokens"] = silent[0]["fed_tokens"] = None
+        self.assertIn("does not tell", report(silent, run(1.0, "ab"))["note"])
 
 
 if __name__ == "__main__":
