@@ -1,4 +1,4 @@
-"""scripts/throughput_smoke.py: what the report says of two runs, of figures made by hand."""
+"""scripts/throughput_smoke.py and its report: what is asked for, and what two runs of figures made by hand come to."""
 
 import argparse
 import pathlib
@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts"))
 sys.dont_write_bytecode = True
+import throughput_report  # noqa: E402
 import throughput_smoke  # noqa: E402
 
 
@@ -24,7 +25,7 @@ def run(wall_s, answers, evaluation="parity", cached=0):
 
 def report(sequential, concurrent, **options):
     asked = argparse.Namespace(**{"mock": False, "delay_ms": None, "min_speedup": 3.0, **options})
-    return throughput_smoke.report_of(asked, sequential, concurrent)
+    return throughput_report.report_of(asked, sequential, concurrent)
 
 
 class smoke(unittest.TestCase):
