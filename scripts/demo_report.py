@@ -2,40 +2,13 @@
 """Prints the demo's table and adds the comparison to its summary.json."""
 
 import argparse
-import contextlib
 import json
 import pathlib
-import sqlite3
-import statistics
 import sys
 
+from run_results import median_ttft, print_table, replies, same_texts, shown, summary_of, texts
+
 RUNS = {"A": "sequential", "A'": "cached", "B": "."}
-
-
-def replies(store):
-    """Reply by item, from a run store."""
-    with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as database:
-        rows = database.execute(
-            "SELECT items.item_id, replies.body FROM replies JOIN items ON items.item_key = replies.item_key"
-        )
-        return {item: json.loads(reply) for item, reply in rows}
-
-
-def texts(of):
-    """Answer by item, of replies."""
-    return {item: reply["text"] for item, reply in of.items()}
-
-
-def median_ttft(of):
-    """Seconds from the admission of a request to its first token; None where nobody was told."""
-    told = [reply["timing"]["first_token_ns"] / 1e9 for reply in of if "first_token_ns" in reply["timing"]]
-    return statistics.median(told) if told else None
-
-
-def summary_of(folder):
-    """None where no run came to its end."""
-    path = folder / "summary.json"
-    return json.loads(path.read_text()) if path.exists() else None
 
 
 def is_answered(folder):
@@ -57,10 +30,6 @@ def ratio(a, b):
         return run["processor_s"] / answered if answered and run["processor_s"] else None
 
     return of_one(a) / of_one(b) if of_one(a) and of_one(b) else None
-
-
-def shown(value, digits=0):
-    return "unknown" if value is None else f"{value:.{digits}f}"
 
 
 def main():
@@ -85,17 +54,14 @@ def main():
                "example USD", "score", "errors", "texts as A"]
     table = [columns]
     for name, run in runs.items():
-        same = sum(answers[name].get(item) == text for item, text in answers["A"].items())
+        same = same_texts(answers["A"], answers[name])
         table.append([
             name, shown(run["wall_s"], 1), shown(run["processor_s"], 1), shown(run["items_per_s"], 2),
             shown(run["mean_ttft_s"], 2), shown(run["fed_tokens"]), shown(run["cached_tokens"]), shown(run["completion_tokens"]),
             shown(run["cost"]["spent_usd"], 6), shown(run["score"], 4), str(run["errors"]),
             f"{same}/{run['items']}",
         ])
-    widths = [max(len(row[i]) for row in table) for i in range(len(columns))]
-    print()
-    for row in table:
-        print("  ".join(cell.rjust(width) if i else cell.ljust(width) for i, (cell, width) in enumerate(zip(row, widths))))
+    print_table(table)
 
     predicted = b["prefix"]["predicted_cached_tokens"]
     comparison = {
@@ -113,7 +79,7 @@ def main():
         "usd_cached": cached["cost"]["spent_usd"],
         "usd_batched": b["cost"]["spent_usd"],
         "errors": a["errors"] + cached["errors"] + b["errors"],
-        "texts_equal": sum(answers["B"].get(item) == text for item, text in answers["A"].items()),
+        "texts_equal": same_texts(answers["A"], answers["B"]),
         "prefix_cached_tokens": b["cached_tokens"],
         "prefix_predicted_tokens": predicted,
     }

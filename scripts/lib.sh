@@ -10,6 +10,7 @@
 #   need_llama_library     llama.cpp's library, which CMake then finds; prefix: $llama_ROOT, also $EVALCORE_CACHE/llama
 #   need_mlx_server        mlx_lm.server, which compiles with g++ as it runs; path: $EVALCORE_MLX_SERVER
 #   need_llmock            a server that breaks requests on purpose; path: $EVALCORE_LLMOCK
+#   need_evalcore          the command, built for release from this checkout; path: $EVALCORE_PROGRAM
 #   stage NAME, end_stage  print what runs, and the seconds it took; $stage_report holds all of them
 
 shopt -s inherit_errexit
@@ -295,4 +296,15 @@ need_llmock() {
   need_venv llmock
   EVALCORE_LLMOCK=$(venv_folder llmock)/bin/llmock
   export EVALCORE_LLMOCK
+}
+
+# Built with what is there: need_llama_library comes before where a model runs in the process. In $EVALCORE_ROOT.
+need_evalcore() {
+  local log=$EVALCORE_CACHE/release-build.log
+  need_packages build
+  stage "build (some minutes on a fresh machine; progress in $log)"
+  { cmake --preset release && cmake --build --preset release --target evalcore_cli -- -j2; } >"$log" 2>&1 ||
+    die "building failed; see $log"
+  end_stage
+  export EVALCORE_PROGRAM=$EVALCORE_ROOT/build/release/evalcore
 }

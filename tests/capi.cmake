@@ -45,11 +45,8 @@ foreach(host pool misuse run episodes host_backend)
   set_tests_properties(capi.${host} PROPERTIES TIMEOUT 120 LABELS threads)
 endforeach()
 
-add_test(NAME example.ask COMMAND example_ask "${CMAKE_CURRENT_SOURCE_DIR}/data/capi/script.jsonl" "please count" "hi there")
-set_tests_properties(example.ask PROPERTIES TIMEOUT 60
-  PASS_REGULAR_EXPRESSION "please count -> counted\nhi there -> hello\n")
 add_test(NAME capi.snippets
-  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md docs/swift.md)
+  COMMAND "${Python3_EXECUTABLE}" "${abi}/check_snippets.py" "${PROJECT_SOURCE_DIR}" docs/c-api.md docs/cpp.md docs/engine.md docs/swift.md)
 
 file(GLOB c_headers CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}/include"
   "${PROJECT_SOURCE_DIR}/include/evalcore/*.h" "${PROJECT_SOURCE_DIR}/include/evalcore/c/*.h")
@@ -76,11 +73,11 @@ foreach(table public_reports engine_behaviours)
 endforeach()
 add_test(NAME test_tables.self_test COMMAND "${Python3_EXECUTABLE}" "${abi}/check_test_tables.py" --self-test)
 
-# ── The sum that scripts/test prints, and the report of the demo ──
-add_test(NAME scripts.count_results
-  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_count_results.py")
-add_test(NAME scripts.demo_report
-  COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_demo_report.py")
+# ── The sum that scripts/test prints, and the reports of the demo and of the smoke ──
+foreach(script count_results demo_report throughput_smoke)
+  add_test(NAME scripts.${script}
+    COMMAND "${Python3_EXECUTABLE}" "${CMAKE_CURRENT_SOURCE_DIR}/scripts/test_${script}.py")
+endforeach()
 
 # What follows looks at products as they are shipped.
 if(EVALCORE_SANITIZE)
