@@ -42,7 +42,7 @@ def main():
         n_threads=1,
         n_threads_batch=1,
         logits_all=True,
-        flash_attn=True,
+        flash_attn=False,
         verbose=False,
     )
     began = time.process_time()
