@@ -3,7 +3,7 @@
 
 The task: which of four functions answers a question. 25 items of BFCL v4 `multiple`, each with the functions and what they
 do; three other questions with their functions stand before each as examples. llama-cpp-python's `Llama` evaluates context
-and choice together, once for each choice, with flash attention like the engine; the engine computes what the items share
+and choice together, once for each choice, without flash attention like the engine; the engine computes what the items share
 once, then each context, and its choices as branches of it. Both on one thread, in turns. The task is scored a third time
 by llama-cpp-python in chunks of 64 tokens instead of 512, to see by how much its own sums change.
 

@@ -43,7 +43,7 @@ def main():
         n_threads=1,
         n_threads_batch=1,
         logits_all=True,
-        flash_attn=True,
+        flash_attn=False,
         verbose=False,
     )
     shared = len(os.path.commonprefix([tokens_of(model, item["prompt"]) for item in items]))

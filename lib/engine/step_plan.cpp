@@ -36,23 +36,32 @@ void plan_canonical(std::span<const row_need> needs, std::uint32_t max_width, st
   }
 }
 
+/// All that fits into one batch goes together. No more tokens of prompts in one than a canonical evaluation
+/// has: the scores of attention take memory for each of them and the whole context.
 void plan_packed(std::span<const row_need> needs, std::uint32_t max_width, step_plan& plan) {
   std::uint32_t left = prompt_tokens_a_step;
+  std::uint32_t room = grid;
   std::size_t begin = 0;
-  const auto add = [&](std::size_t row, std::uint32_t tokens) {
-    if (plan.chunks.size() - begin == max_width) {
-      begin = plan.chunks.size();
-      plan.ends.push_back(begin);
-    }
-    plan.chunks.push_back({row, tokens});
+  const auto part = [&] {
+    begin = plan.chunks.size();
+    plan.ends.push_back(begin);
+    room = grid;
   };
-  for (std::size_t row = 0; row < needs.size(); ++row)
-    if (needs[row].decodes) add(row, 1);
-  for (std::size_t row = 0; row < needs.size() && left > 0; ++row) {
-    if (needs[row].decodes || needs[row].feeds == 0) continue;
-    const std::uint32_t tokens = std::min(needs[row].feeds, left);
-    add(row, tokens);
-    left -= tokens;
+  for (std::size_t row = 0; row < needs.size(); ++row) {
+    if (!needs[row].decodes) continue;
+    if (plan.chunks.size() - begin == max_width) part();
+    plan.chunks.push_back({row, 1});
+  }
+  for (std::size_t row = 0; row < needs.size(); ++row) {
+    std::uint32_t feeds = needs[row].decodes ? 0 : needs[row].feeds;
+    while (feeds > 0 && left > 0) {
+      if (plan.chunks.size() - begin == max_width || room == 0) part();
+      const std::uint32_t tokens = std::min({feeds, left, room});
+      plan.chunks.push_back({row, tokens});
+      feeds -= tokens;
+      left -= tokens;
+      room -= tokens;
+    }
   }
   if (plan.chunks.size() > begin) plan.ends.push_back(plan.chunks.size());
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/data/engine/llama_numbers.json: what llama-cpp-python computes on canned.gguf (F32 weights).
+"""Writes tests/data/engine/llama_numbers.json: what llama-cpp-python computes on canned.gguf (F32 weights),
+with keys and values in half precision as the engine keeps them, and the sums also with those in single precision.
 
 usage: make_llama_numbers.py MODEL FILE, in an environment with llama-cpp-python on the same library:
   CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF" pip install llama-cpp-python==0.3.36
@@ -24,8 +25,19 @@ def log_softmax(logits):
     return [logit - log_sum for logit in logits]
 
 
-def main(model, file):
-    llama = llama_cpp.Llama(model, n_ctx=1024, n_batch=64, n_threads=1, flash_attn=True, logits_all=True, verbose=False)
+def cases_of(model, kept_as):
+    """With keys and values of a type."""
+    llama = llama_cpp.Llama(
+        model,
+        n_ctx=1024,
+        n_batch=64,
+        n_threads=1,
+        type_k=kept_as,
+        type_v=kept_as,
+        flash_attn=False,
+        logits_all=True,
+        verbose=False,
+    )
 
     def after(context, more):
         """The log probabilities behind each token, computed as the engine does: cut at the end of the context."""
@@ -68,6 +80,14 @@ def main(model, file):
         greedy = answer(context)
         scores.append(score(context, greedy["tokens"][:3]))
         cases.append({"name": name, "text": text, "tokens": context, "answer": greedy, "continuations": scores})
+    return cases
+
+
+def main(model, file):
+    cases = cases_of(model, llama_cpp.GGML_TYPE_F16)
+    for case, exact in zip(cases, cases_of(model, llama_cpp.GGML_TYPE_F32)):
+        for one, single in zip(case["continuations"], exact["continuations"]):
+            one["single_precision_sum"] = single["sum_logprob"]
     with open(file, "w", encoding="utf-8") as out:
         json.dump({"by": f"llama-cpp-python {llama_cpp.__version__}", "cases": cases}, out)
         out.write("\n")

@@ -59,9 +59,9 @@ TEST_CASE("no batch is wider than asked for, and a width of none is one") {
   CHECK(planned(rows, evaluation::fast, 2) == "0:1 1:1 | 2:1 3:1 | 4:1");
 }
 
-TEST_CASE("in fast all that fits goes together, whatever the sequences and the grid") {
+TEST_CASE("in fast rows go together whatever the sequences and the grid, with 64 tokens of prompts at most") {
   CHECK(planned({decoding(7), feeding(100), decoding(2), feeding(200)}, evaluation::fast, 8) ==
-        "0:1 2:1 1:100 3:156");
+        "0:1 2:1 1:64 | 1:36 3:28 | 3:64 | 3:64");
 }
 
 TEST_CASE("a row that has nothing left has no place in a step") {

@@ -196,9 +196,9 @@ TEST_CASE("a snapshot is refused for another beginning and by another engine") {
 }
 
 TEST_CASE("in fast snapshots share the memory of the rows, and a full one says so until they go") {
-  const auto engine = must_open(canned(evaluation::fast, 2));  // A memory for 2,048 tokens.
+  const auto engine = must_open(canned(evaluation::fast, 2));  // A memory for 2,304 tokens.
   std::vector<std::shared_ptr<const snapshot>> kept;
-  for (unsigned index = 0; index < 2; ++index) {
+  for (unsigned index = 0; index < 3; ++index) {
     auto row = greedy_row(some_prompt(*engine, 700, index), 4);
     row.request.cuts = {655};  // No grid.
     kept.push_back(must_run_alone(*engine, std::move(row)).kept);
@@ -219,7 +219,7 @@ TEST_CASE("in fast snapshots share the memory of the rows, and a full one says s
 }
 
 TEST_CASE("in fast what nested snapshots share counts once") {
-  const auto engine = must_open(canned(evaluation::fast, 2));  // A memory for 2,048 tokens.
+  const auto engine = must_open(canned(evaluation::fast, 2));  // A memory for 2,304 tokens.
   auto row = greedy_row(some_prompt(*engine, 900, 1), 4).request;
   row.cuts = {300, 600, 800};
   const auto id = engine->open(row);
