@@ -50,6 +50,8 @@ def test_its_version_is_that_of_the_project_and_it_serves_every_python(wheel):
     told = wheel[f"evalcore-{VERSION}.dist-info/METADATA"].decode()
     assert f"\nVersion: {VERSION}\n" in told
     assert "Requires-Dist" not in re.sub(r"Requires-Dist: .*extra == .*", "", told)
+    entries = wheel[f"evalcore-{VERSION}.dist-info/entry_points.txt"].decode()
+    assert "[inspect_ai]\nevalcore = evalcore.inspect_ai\n" in entries
 
 
 def test_it_holds_the_package_the_library_the_command_and_llama_cpp(wheel):
