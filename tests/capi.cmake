@@ -128,3 +128,5 @@ set_tests_properties(install PROPERTIES FIXTURES_SETUP installed)
 evalcore_consumer_test(c -DSTEP=package "-DSOURCE=${abi}/consumer_c")
 evalcore_consumer_test(cpp -DSTEP=package "-DSOURCE=${abi}/consumer_cpp")
 evalcore_consumer_test(pkgconfig -DSTEP=pkgconfig "-DSOURCE=${abi}/consumer_c" "-DCC=${CMAKE_C_COMPILER}")
+evalcore_consumer_test(subdirectory -DSTEP=subdirectory "-DSOURCE=${abi}/consumer_subdirectory"
+  "-DEVALCORE=${PROJECT_SOURCE_DIR}")

@@ -5,10 +5,12 @@ import pathlib
 import sys
 
 
+PROGRAM = pathlib.Path(__file__).parent / "bin" / "evalcore"
+
+
 def main() -> None:
     """Becomes the command: its process id, signals and exit status are the native ones."""
-    program = pathlib.Path(__file__).parent / "bin" / "evalcore"
     try:
-        os.execv(program, [str(program), *sys.argv[1:]])
+        os.execv(PROGRAM, [str(PROGRAM), *sys.argv[1:]])
     except OSError as why:
-        sys.exit(f"evalcore: cannot run {program}: {why.strerror}")
+        sys.exit(f"evalcore: cannot run {PROGRAM}: {why.strerror}")

@@ -2,6 +2,7 @@
 #   cmake -DSTEP=install -DBUILD=… -DPREFIX=… -P consume.cmake
 #   cmake -DSTEP=package -DPREFIX=… -DSOURCE=consumer_c -DWORK=… -DVERSION=… -P consume.cmake
 #   cmake -DSTEP=pkgconfig -DPREFIX=… -DSOURCE=consumer_c -DWORK=… -DVERSION=… -DCC=… -P consume.cmake
+#   cmake -DSTEP=subdirectory -DEVALCORE=… -DSOURCE=consumer_subdirectory -DWORK=… -P consume.cmake
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
@@ -27,6 +28,9 @@ if(STEP STREQUAL "package")
   run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" -G Ninja "-DCMAKE_PREFIX_PATH=${PREFIX}")
   run("${CMAKE_COMMAND}" --build "${WORK}")
   expect_version("${WORK}/consumer")
+elseif(STEP STREQUAL "subdirectory")
+  run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" -G Ninja "-DEVALCORE=${EVALCORE}")
+  run("${CMAKE_COMMAND}" --build "${WORK}" --target consumer)
 elseif(STEP STREQUAL "pkgconfig")
   file(GLOB_RECURSE description "${PREFIX}/*/evalcore.pc")
   cmake_path(GET description PARENT_PATH folder)
@@ -34,7 +38,7 @@ elseif(STEP STREQUAL "pkgconfig")
   execute_process(COMMAND pkg-config --cflags --libs evalcore
     OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  run("${CC}" "${SOURCE}/main.c" -o "${WORK}/consumer" ${flags})
+  run("${CC}" -std=c99 -pedantic-errors -Wall -Wextra -Werror "${SOURCE}/main.c" -o "${WORK}/consumer" ${flags})
   cmake_path(GET folder PARENT_PATH libraries)
   expect_version("${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${libraries}" "${WORK}/consumer")
 else()

@@ -106,6 +106,33 @@ assert pool.submit("Hi").result(10).text == "Zürich"
     assert process.returncode == 0, err
 
 
+def test_two_copies_of_the_library_share_no_state(python, tmp_path):
+    """A host may link one, and a plug-in bring another; that the names of both are global must not join them."""
+    program = f"""
+import ctypes, shutil
+from evalcore import _abi, _native
+path = os.path.realpath(_abi.find())
+copy = shutil.copy(path, {str(tmp_path / "copy.so")!r})
+for one in (path, copy):
+    ctypes.CDLL(one, ctypes.RTLD_GLOBAL)
+other = _abi.load(copy)
+threads = [len(os.listdir("/proc/self/task"))]
+def count():
+    threads.append(len(os.listdir("/proc/self/task")) - threads[0])
+pool = evalcore.Pool(evalcore.Backend("scripted", script=script))
+count()
+runtime = _native.make(other.evc_runtime_new)
+count()
+answer = pool.submit("Hi").result(10).text
+other.evc_runtime_free(runtime)
+count()
+print(threads[1:], answer, pool.submit("Hi").result(10).text)
+"""
+    process = python(program)
+    out, err = process.communicate(timeout=30)
+    assert out == "[1, 2, 1] Zürich Zürich\n", err
+
+
 def test_many_events_under_forced_collections_leak_nothing(python):
     """EVALCORE_EVENTS=1000000 makes it a long one."""
     program = f"""
