@@ -25,8 +25,7 @@ using engine::runtime;
 
 /// A prefix of fewer tokens is not kept.
 constexpr std::uint32_t least_prefix = 16;
-/// Who sends bounds what is out, and has deadlines; the engine's queue is to refuse nothing of that. Prompts
-/// that are cut into tokens wait in it until no row is open.
+/// Who sends bounds what is out, and has deadlines; the engine's queue is to refuse nothing of that.
 constexpr std::uint32_t least_queue = 1U << 16U;
 constexpr double least_queue_timeout_s = 86'400;
 
@@ -211,13 +210,13 @@ class embedded final : public backend {
     if (auto gone = open_.extract(which)) gone.mapped().end(outcome);
   }
 
-  /// Runs `what` between requests and answers on the loop.
+  /// Runs `what`, which concerns no row, before the next step, and answers on the loop.
   template <class T, class Work>
   void on_engine(Work what, std::function<void(result<T>)> done) {
     const auto answer = [&loop = loop_, done = std::move(done)](result<T> outcome) {
       loop.post([done, outcome = std::move(outcome)]() mutable { done(std::move(outcome)); });
     };
-    const auto posted = runtime_->post([what = std::move(what), answer](engine::step_engine* model) {
+    const auto posted = runtime_->post_aside([what = std::move(what), answer](engine::step_engine* model) {
       answer(model == nullptr ? result<T>(closed()) : guarded<T>(what, *model));
     });
     if (!posted) answer(posted.error());

@@ -83,15 +83,9 @@ result<std::unique_ptr<stream>> runtime::submit(request what, submission how) {
   return made;
 }
 
-result<void> runtime::post(task what) {
-  auto one = node_of<decltype(core::tasks)>(std::move(what));
-  const std::lock_guard held(core_->mutex);
-  auto given = core_->decisions->control();
-  if (!given) return std::move(given).error();
-  enter(core_->tasks, std::move(one), *given);
-  core_->wake_worker();
-  return {};
-}
+result<void> runtime::post(task what) { return core_->post(std::move(what), &scheduler::control); }
+
+result<void> runtime::post_aside(task what) { return core_->post(std::move(what), &scheduler::aside); }
 
 result<void> runtime::control(const std::function<result<void>(step_engine&)>& what) {
   const auto run = [&what](step_engine& model) { return detail::guarded([&] { return what(model); }); };

@@ -120,6 +120,16 @@ void runtime::core::end_tasks(lock& held) {
   held.lock();
 }
 
+result<void> runtime::core::post(task what, result<control_id> (scheduler::*admit)()) {
+  auto one = node_of<decltype(tasks)>(std::move(what));
+  const std::lock_guard held(mutex);
+  auto given = ((*decisions).*admit)();
+  if (!given) return std::move(given).error();
+  enter(tasks, std::move(one), *given);
+  wake_worker();
+  return {};
+}
+
 void runtime::core::cancel(job_id which) noexcept {
   lock held(mutex);
   const bool has_row = decisions->cancel(which);

@@ -35,6 +35,8 @@ struct runtime::core {
   void cancel(job_id which) noexcept;
   /// Without the lock meanwhile, as the engine's code may have locks of its own.
   void interrupt(lock& held) noexcept;
+  /// `admit`: how the scheduler is asked.
+  [[nodiscard]] result<void> post(task what, result<control_id> (scheduler::*admit)());
   void wake_worker() {
     stir = true;
     stirred.notify_one();

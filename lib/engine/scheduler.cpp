@@ -80,18 +80,29 @@ bool scheduler::cancel(job_id which) {
 }
 
 result<control_id> scheduler::control() {
-  if (closing_) return refused(refusal::runtime_closed, "the engine is closed");
-  if (queue_.full()) {
-    ++counted_.rejected;
-    return refused(refusal::queue_full,
-                   "the waiting queue is full (max_queue_size " + std::to_string(how_.max_queue_size) + ")");
-  }
+  if (auto fine = may_wait(); !fine) return std::move(fine).error();
   queue_.push(++last_control_);
   return last_control_;
 }
 
+result<control_id> scheduler::aside() {
+  if (auto fine = may_wait(); !fine) return std::move(fine).error();
+  queue_.push_aside(++last_control_);
+  return last_control_;
+}
+
+result<void> scheduler::may_wait() {
+  if (closing_) return refused(refusal::runtime_closed, "the engine is closed");
+  if (!queue_.full()) return {};
+  ++counted_.rejected;
+  return refused(refusal::queue_full,
+                 "the waiting queue is full (max_queue_size " + std::to_string(how_.max_queue_size) + ")");
+}
+
 void scheduler::close() {
   closing_ = true;
+  while (queue_.take_aside()) {
+  }
   while (!queue_.empty()) {
     if (queue_.take_control()) continue;
     refuse(*queue_.take_job(), refusal::cancelled, "the engine was closed before it ran");
@@ -105,6 +116,7 @@ void scheduler::close() {
 
 action scheduler::next(instant now) {
   expire(now);
+  if (const auto aside = queue_.take_aside()) return run_control{*aside};
   if (auto to_do = keep_prefix()) return *std::move(to_do);
   if (auto to_do = leave()) return *std::move(to_do);
   refill(now);

@@ -51,7 +51,7 @@ struct take_snapshot {
 };  ///< snapshot_taken().
 struct run_control {
   control_id which = 0;
-};  ///< Run what the host wanted to run between requests; nothing to report.
+};  ///< Run what the host wanted to run; nothing to report.
 struct wait {
   std::optional<instant> until;
 };  ///< Until then, or until something is submitted, cancelled or closed.
@@ -65,7 +65,7 @@ using action = std::variant<prepare_prompt, open_row, run_step, remove_row, meas
 /// leaves alone; everything else runs by itself. Nothing overtakes. Of requests that share a prefix one
 /// computes it, and the others wait in their place until they can begin where it is kept.
 ///
-/// A host's threads call submit(), cancel(), control() and close(); the engine's thread calls
+/// A host's threads call submit(), cancel(), control(), aside() and close(); the engine's thread calls
 /// next() and reports, in turns, and alone touches `prefixes`. All calls need one lock, but not what an
 /// action asks for: a host never waits for the engine.
 ///
@@ -88,6 +88,8 @@ class scheduler {
   bool cancel(job_id which);
   /// In its turn, after everything that was submitted before. Errors: runtime_closed, queue_full.
   [[nodiscard]] result<control_id> control();
+  /// Before the next step and all else, whatever runs. Errors: as for control().
+  [[nodiscard]] result<control_id> aside();
   /// Ends everything. What the engine still holds is let go, then comes `stopped`. Idempotent.
   void close();
 
@@ -124,6 +126,7 @@ class scheduler {
   [[nodiscard]] std::optional<action> begin_rows(instant now);
   [[nodiscard]] open_row row_for(job& one);
   [[nodiscard]] job* of(row_id row) const;
+  [[nodiscard]] result<void> may_wait();
   void expire(instant now);
   void refill(instant now);
   void take_first(instant now);

@@ -17,17 +17,19 @@ namespace evalcore::engine {
 using control_id = std::uint64_t;
 
 /// What waits for the engine: requests and controls, first come, first served. Nothing overtakes: whoever
-/// may not join what runs holds up all behind it.
+/// may not join what runs holds up all behind it. Asides, which concern no row, wait beside them.
 class waiting_queue {
  public:
   waiting_queue(std::uint32_t most, duration patience) : most_(most), patience_(patience) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return items_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return items_.size() + asides_.size(); }
+  /// Asides not counted.
   [[nodiscard]] bool empty() const noexcept { return items_.empty(); }
-  [[nodiscard]] bool full() const noexcept { return items_.size() >= most_; }
+  [[nodiscard]] bool full() const noexcept { return size() >= most_; }
 
   void push(std::unique_ptr<job> one) { items_.emplace_back(std::move(one)); }
   void push(control_id one) { items_.emplace_back(one); }
+  void push_aside(control_id one) { asides_.push_back(one); }
 
   /// The request at the head; null: the queue is empty, or a control is there.
   [[nodiscard]] const job* first_job() const {
@@ -45,6 +47,14 @@ class waiting_queue {
     if (items_.empty() || !std::holds_alternative<control_id>(items_.front())) return std::nullopt;
     const auto one = std::get<control_id>(items_.front());
     items_.pop_front();
+    return one;
+  }
+
+  /// Takes the first aside, if there is one.
+  [[nodiscard]] std::optional<control_id> take_aside() {
+    if (asides_.empty()) return std::nullopt;
+    const auto one = asides_.front();
+    asides_.pop_front();
     return one;
   }
 
@@ -83,6 +93,7 @@ class waiting_queue {
   std::size_t most_;
   duration patience_;
   std::deque<std::variant<std::unique_ptr<job>, control_id>> items_;
+  std::deque<control_id> asides_;
 };
 
 }  // namespace evalcore::engine

@@ -1,8 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <semaphore>
 #include <thread>
 
 #include <evalcore/backend/embedded.hpp>
@@ -324,6 +326,47 @@ TEST_CASE("a request with choices is answered with the likelihood of each, in or
   CHECK(reply->usage.prompt_tokens == 11);
   CHECK(reply->usage.completion_tokens == 0);
   CHECK(one.sink->ends == 1);
+}
+
+namespace {
+
+/// Lets an engine go on when it has heard of a token, or of the end.
+class pacing_sink final : public backend::sink {
+ public:
+  void on_first_token(instant /*now*/) override {}
+  void on_text(std::string_view /*delta*/) override { may_go_on.release(); }
+  void on_end(result<chat::reply> outcome) override {
+    may_go_on.release();
+    end.set_value(std::move(outcome));
+  }
+
+  std::counting_semaphore<> may_go_on{1};
+  std::promise<result<chat::reply>> end;
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a request with choices is answered, and prompts are cut into tokens, while another answer goes on") {
+  const auto paced = std::make_shared<pacing_sink>();
+  std::atomic<bool> enough = false;
+  engine::simulated_options how;
+  how.next = [paced, &enough](std::span<const engine::token> tokens) -> engine::token {
+    // Only what the template writes has the end of a turn in it.
+    const auto begins = tokens.first(std::min<std::size_t>(tokens.size(), 16));
+    if (std::ranges::find(begins, engine::simulated_engine::end_token) == begins.end()) return 'b';
+    paced->may_go_on.acquire();
+    return enough ? engine::simulated_engine::end_token : static_cast<engine::token>('a');
+  };
+  bench b(how);
+  b.loop.run_and_wait([&] { b.held->start(with_bound(100'000), paced); });
+  CHECK(test::start(b.loop, *b.held, choosing("which one?", {" a", " b"})).sink->wait().has_value());
+  CHECK(test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(with_bound(1), std::move(done)); }));
+  enough = true;
+  const auto outcome = paced->end.get_future().get();
+  REQUIRE(outcome);
+  CHECK(outcome->finish == chat::finish_reason::stop);  // Not by its bound, long after.
 }
 
 TEST_CASE("the tokens of a prompt with choices are those of its text, without a template") {

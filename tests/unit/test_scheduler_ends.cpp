@@ -111,13 +111,63 @@ TEST_CASE("a control runs after what was submitted before it and before what com
   CHECK(after.answer().generation_tokens == 5);
 }
 
+TEST_CASE("choices are cut into tokens and admitted while a row is open") {
+  engine::simulated_options how;
+  how.cost.decode_step = 1s;
+  rig one({}, how);
+  auto running = one.submit(asking("a", 100));
+  one.steps(11);  // Its prompt and ten tokens.
+  const auto asked_at = one.clock.now;
+  reader choices;
+  one.on_control = [&] {
+    CHECK(one.model.model.open_rows() == 1);
+    auto scoring = asking("which one?");
+    for (const auto* choice : {" this", " that"}) {
+      auto whole = one.model.tokenize(std::string("which one?") + choice, true);
+      REQUIRE(whole);
+      scoring.continuations.emplace_back(whole->begin() + 10, whole->end());
+    }
+    choices = one.submit(std::move(scoring));
+  };
+  const auto cut = one.machine.aside();
+  REQUIRE(cut);
+  one.steps(3);  // The prompt, and each choice.
+  CHECK(one.controls == std::vector<engine::control_id>{*cut});
+  CHECK(choices.answer().scores.size() == 2);
+  // The second that each step takes for the other row, and nothing of its 90 that are left.
+  CHECK(one.clock.now == asked_at + 3s);
+  CHECK_FALSE(running.read().end.has_value());
+  one.run();
+  CHECK(running.answer().generation_tokens == 100);
+  CHECK(running.text == alone("a", 100));
+}
+
+TEST_CASE("an aside overtakes what waits, and is let go unheard where the engine is closed") {
+  rig one;
+  const auto control = one.machine.control();
+  const auto aside = one.machine.aside();
+  REQUIRE(control);
+  REQUIRE(aside);
+  CHECK(one.machine.stats().queued == 2);
+  one.run();
+  CHECK(one.controls == std::vector<engine::control_id>{*aside, *control});
+  REQUIRE(one.machine.aside());
+  one.machine.close();
+  one.run();
+  CHECK(one.stopped);
+  CHECK(one.controls.size() == 2);
+  CHECK(one.machine.stats().queued == 0);
+}
+
 TEST_CASE("a control needs room in the queue and an open engine") {
   rig one({.max_queue_size = 1});
   REQUIRE(one.machine.control());
+  CHECK(one.machine.aside().error().detail == "queue_full");
   CHECK(one.machine.control().error().detail == "queue_full");
   CHECK(one.machine.stats().queued == 1);
   one.machine.close();
   CHECK(one.machine.control().error().detail == "runtime_closed");
+  CHECK(one.machine.aside().error().detail == "runtime_closed");
 }
 
 TEST_CASE("a request expires in the queue and never once it runs") {

@@ -94,7 +94,10 @@ class runtime {
   /// Has `what` run between requests, after all that was submitted before. Errors: runtime_closed,
   /// queue_full; then it is not called.
   [[nodiscard]] result<void> post(task what);
-  /// The same, and waits for its outcome. Within a task it runs at once. Errors besides: cancelled, when the
+  /// Has `what` run before the next step, whatever runs: it waits for no row to end, and may only do what
+  /// concerns none (render, tokenize, about). Errors: as for post().
+  [[nodiscard]] result<void> post_aside(task what);
+  /// As post(), and waits for its outcome. Within a task it runs at once. Errors besides: cancelled, when the
   /// runtime was closed before its turn; internal with the words of what it threw.
   [[nodiscard]] result<void> control(const std::function<result<void>(step_engine&)>& what);
   /// Lets go of all kept prefixes, in its turn, and says how many there were. Errors as for control().
