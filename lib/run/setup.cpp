@@ -3,16 +3,10 @@
 #include <array>
 #include <utility>
 
+#include <evalcore/base/json_optional.hpp>
+
 namespace evalcore::run {
 namespace {
-
-template <class Number>
-json::value optional_number(const std::optional<Number>& of) {
-  if constexpr (std::is_same_v<Number, double>)
-    return of ? json::value(*of) : json::value();
-  else
-    return of ? json::value(static_cast<std::int64_t>(*of)) : json::value();
-}
 
 struct price_class {
   std::string_view name;
@@ -105,15 +99,15 @@ json::object common_of(const run_setup& of) {
   json::array stops;
   for (const auto& one : defaults.stop) stops.emplace_back(one);
   return json::object{{"model", of.request.model},
-                      {"temperature", optional_number(defaults.temperature)},
-                      {"top_p", optional_number(defaults.top_p)},
-                      {"max_tokens", optional_number(defaults.max_tokens)},
-                      {"seed", optional_number(defaults.seed)},
+                      {"temperature", json::or_null(defaults.temperature)},
+                      {"top_p", json::or_null(defaults.top_p)},
+                      {"max_tokens", json::or_null(defaults.max_tokens)},
+                      {"seed", json::or_null(defaults.seed)},
                       {"stop", std::move(stops)},
                       {"tools_as_text", of.request.tools == tools_mode::text},
                       {"items", of.items},
                       {"task", of.task},
-                      {"noise_floor", optional_number(of.noise_floor)}};
+                      {"noise_floor", json::or_null(of.noise_floor)}};
 }
 
 std::string to_json(const run_setup& of) {
@@ -132,7 +126,7 @@ std::string to_json(const run_setup& of) {
                                     {"baseline", of.labels.baseline},
                                     {"model_name", of.labels.model_name},
                                     {"model_path", of.labels.model_path},
-                                    {"model_step", optional_number(of.labels.model_step)},
+                                    {"model_step", json::or_null(of.labels.model_step)},
                                     {"pico_usd_per_token", std::move(prices)}});
 }
 
