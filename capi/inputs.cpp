@@ -1,7 +1,5 @@
 #include "inputs.hpp"
 
-#include <algorithm>
-
 #include <evalcore/base/utf8.hpp>
 
 #include "error.hpp"

@@ -4,9 +4,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/c/error.h>
 #include <evalcore/c/step_engine.h>

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <evalcore/run/request_json.hpp>
 
@@ -16,6 +18,12 @@ using evalcore::result;
 
 namespace {
 
+/// What is set again counts as it was set last.
+void keep(json::object& given, const std::string& name, json::value value) {
+  std::erase_if(given, [&](const auto& one) { return one.first == name; });
+  given.emplace_back(name, std::move(value));
+}
+
 /// `change` returns result<void>; what it refuses counts as not given.
 template <class Change>
 evc_status set(evc_run_options* options, const char* name, const json::value& value, Change&& change,
@@ -23,7 +31,7 @@ evc_status set(evc_run_options* options, const char* name, const json::value& va
   return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = change(*options); !good) return good;
-    options->given.emplace_back(name, value);
+    keep(options->given, name, value);
     return {};
   });
 }
@@ -36,7 +44,7 @@ evc_status set_text(evc_run_options* options, const char* name, evc_str text, Ta
     if (!read) return std::move(read).error();
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = take(*options, *read); !good) return good;
-    options->given.emplace_back(name, *std::move(read));
+    keep(options->given, name, *std::move(read));
     return {};
   });
 }
@@ -113,8 +121,8 @@ evc_status evc_run_options_set_pool(evc_run_options* options, const evc_pool_opt
     if (auto good = capi::check_live(pool); !good) return good;
     options->how.pool = pool->whole();
     const auto& how = options->how.pool;
-    options->given.emplace_back(
-        "concurrency", how.adaptive ? json::value("auto") : json::value(std::uint64_t{how.max_in_flight}));
+    keep(options->given, "concurrency",
+         how.adaptive ? json::value("auto") : json::value(std::uint64_t{how.max_in_flight}));
     return {};
   });
 }

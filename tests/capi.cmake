@@ -25,6 +25,7 @@ evalcore_test(table_engine
   LABEL threads)
 evalcore_test(capi_host
   SOURCES capi/test_pool_threads.cpp capi/test_handles.cpp capi/test_event_queue.cpp capi/test_played_backend.cpp
+    capi/test_run_options.cpp
   LAYERS ${every_layer}
   LINK evalcore_capi
   LABEL threads)

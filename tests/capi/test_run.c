@@ -1,12 +1,12 @@
 /* A host in C99 that runs suites: events, files, going on from a store, and what is refused. */
 #define _XOPEN_SOURCE 700
 
+#include <time.h>
 #include <unistd.h>
 
+#include "scripted.h"
 #include "temporary_folder.h"
-
-static evc_runtime* runtime = NULL;
-static evc_backend* scripted = NULL;
+#include "wakeup.h"
 
 static const char* path_in(const char* name) {
   static char path[256];
@@ -96,17 +96,24 @@ static void a_run_and_its_files(void) {
   evc_run_free(run);
 }
 
+/* Polls until the run's progress has this. */
+static void wait_for(evc_run* run, const char* part) {
+  evc_event* event = NULL;
+  int seen = 0;
+  while (!seen && evc_run_poll(run, 30000, &event) == EVC_OK) {
+    seen = has(evc_event_json(event), part);
+    evc_event_free(event);
+  }
+  check(seen, part);
+}
+
 static void a_run_that_is_cancelled(void) {
   int notes = 0;
   int progress = 0;
   evc_event* event = NULL;
   evc_run* run = start("slow_suite.jsonl", "slow");
-  int answered = 0;
-  while (!answered && evc_run_poll(run, 30000, &event) == EVC_OK) {
-    answered = has(evc_event_json(event), "\"done\":1,");
-    evc_event_free(event);
-  }
-  check(answered, "one is answered");
+  time_t began;
+  wait_for(run, "\"done\":1,");
   check(evc_run_set_concurrency(run, 1) == EVC_OK, "the concurrency changes meanwhile");
   check(evc_run_cancel(run) == EVC_OK, "a run is cancelled");
   event = end_of(run, &notes, &progress);
@@ -119,7 +126,25 @@ static void a_run_that_is_cancelled(void) {
   check(access(path_in("slow/rows.jsonl"), F_OK) != 0, "a run that is not whole has no rows");
 
   run = start("slow_suite.jsonl", "slow");
+  wait_for(run, "\"running\":2,");
+  began = time(NULL);
   evc_run_free(run);
+  check(time(NULL) - began < 30, "a run that is freed waits for no answer");
+}
+
+static void a_hook(void) {
+  int hooked[2];
+  evc_run* run = start("slow_suite.jsonl", "hooked");
+  evc_event* event = NULL;
+  check(pipe(hooked) == 0, "the hook has a pipe");
+  check(evc_run_set_wakeup(run, write_a_byte, &hooked[1]) == EVC_OK, "a hook is taken");
+  wait_for(run, "\"done\":1,\"running\":2,");
+  while (evc_run_poll(run, 0, &event) == EVC_OK) evc_event_free(event);
+  check(evc_run_cancel(run) == EVC_OK, "the run is cancelled");
+  check(readable(hooked[0], 20000), "and the hook called");
+  evc_run_free(run);
+  close(hooked[0]);
+  close(hooked[1]);
 }
 
 static void two_runs_of_one_store(void) {
@@ -233,21 +258,17 @@ static void a_plan(void) {
 }
 
 int main(void) {
-  evc_backend_options* options = evc_backend_options_new();
   make_folder();
-  check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
-  check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
-  check(evc_backend_open(runtime, str("scripted"), options, &scripted, NULL) == EVC_OK, "and opened");
-  evc_backend_options_free(options);
+  open_script();
   if (failures > 0) return verdict();
   a_run_and_its_files();
   a_run_that_is_cancelled();
+  a_hook();
   two_runs_of_one_store();
   a_part_of_a_suite();
   a_plan();
   refused();
-  evc_backend_free(scripted);
-  evc_runtime_free(runtime);
+  close_script();
   remove_folder();
   return verdict();
 }

@@ -8,9 +8,9 @@ extern "C" {
 #endif
 
 /**
- * How a suite is run. Each function is named after the option of `evalcore run` that means the same. One
- * thread at a time. Texts are copied during the call. A value out of its range is refused with
- * EVC_E_INVALID_ARGUMENT and changes nothing.
+ * How a suite is run. Each function is named after the option of `evalcore run` that means the same, where
+ * there is one. One thread at a time. Texts are copied during the call. A value out of its range is refused
+ * with EVC_E_INVALID_ARGUMENT and changes nothing.
  */
 typedef struct evc_run_options evc_run_options;
 
