@@ -20,10 +20,11 @@ using evalcore::result;
 
 namespace {
 
-result<run::suite_plan> plan(const run::suite& suite, const run::suite_plan_options& how,
+result<run::suite_plan> plan(const run::suite& suite, const run::suite_plan_options& how, bool scored_by_host,
                              const evc_backend* backend) {
   const auto items = std::min(suite.size(), how.limit.value_or(suite.size()));
-  if (auto checked = run::check_items(suite, items); !checked) return std::move(checked).error();
+  if (auto checked = run::check_items(suite, items, scored_by_host); !checked)
+    return std::move(checked).error();
   if (backend == nullptr) return run::plan_suite(suite, how, nullptr);
   auto& on = *backend->shared->runtime;
   const auto nobody = [](const std::string&) {};
@@ -58,7 +59,8 @@ evc_status evc_suite_plan(const evc_suite* suite, const evc_backend* backend, co
       prices = *std::move(opened);
       if (prices) how.prices = &*prices;
     }
-    const auto made = plan(*suite->shared, how, backend);
+    const bool scored_by_host = options != nullptr && !options->host_scorer.empty();
+    const auto made = plan(*suite->shared, how, scored_by_host, backend);
     if (!made) return made.error();
     *out = new evc_text(evalcore::json::to_text(run::to_json(*made, *suite->shared)));
     return {};

@@ -18,6 +18,7 @@
 #include "pool_options.hpp"
 #include "queue_calls.hpp"
 #include "suite.hpp"
+#include "verdict.hpp"
 
 namespace capi = evalcore::capi;
 namespace json = evalcore::json;
@@ -51,6 +52,10 @@ result<void> check_options(const evc_run_options& options) {
 evc_run::evc_run(std::shared_ptr<const run::suite> suite,
                  std::vector<std::shared_ptr<capi::shared_backend>> endpoints, const evc_run_options& options)
     : suite_(std::move(suite)), endpoints_(std::move(endpoints)), options_(options) {
+  if (!options_.host_scorer.empty()) {
+    scorer_ = std::make_shared<run::host_scorer>(
+        options_.host_scorer, [this](run::score_question&& what) { ask_score(std::move(what)); });
+  }
   const evalcore::signals_blocked quiet;
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
@@ -72,7 +77,7 @@ void evc_run::work(const std::stop_token& stop) noexcept {
 
 capi::pool_event evc_run::run(const std::stop_token& stop) {
   const auto items = std::min(suite_->size(), options_.how.limit.value_or(suite_->size()));
-  if (auto checked = run::check_items(*suite_, items); !checked) {
+  if (auto checked = run::check_items(*suite_, items, scorer_ != nullptr); !checked) {
     return capi::failed_event(EVC_EVENT_RUN_END, checked.error());
   }
   auto files =
@@ -110,6 +115,7 @@ result<run::run_options> evc_run::prepared(const std::stop_token& stop) {
     if (!report->alive) return evalcore::backend::no_answers(*report);
     how.probe = *std::move(report);
   }
+  how.scorer = scorer_;
   if (first.at_url) how.request.model = about.model;
   how.pool.seed = std::random_device{}();
   how.options_json = json::to_text(options_.given);
@@ -117,6 +123,22 @@ result<run::run_options> evc_run::prepared(const std::stop_token& stop) {
   if (labels.model_name.empty()) labels.model_name = about.model;
   labels.model_path = first.model.empty() ? about.model : first.model;
   return how;
+}
+
+void evc_run::ask_score(run::score_question&& what) {
+  auto made = std::make_unique<evc_event>(EVC_EVENT_SCORE_ASKED);
+  made->ticket = what.ticket;
+  made->json = R"({"id":)";
+  json::append_quoted(made->json, what.item_id);
+  made->json += ",\"epoch\":" + std::to_string(what.epoch) + ",\"target\":" + json::to_text(what.target) +
+                ",\"item\":" + what.line + "}";
+  made->reply = std::make_unique<evc_reply>(std::move(what.reply));
+  events.push(std::move(made));
+}
+
+result<void> evc_run::score(std::uint64_t ticket, evalcore::score::verdict what) {
+  if (scorer_) return scorer_->give(ticket, std::move(what));
+  return capi::misuse("the host does not score this run: its options have no host_scorer");
 }
 
 run::observer evc_run::watch() {
@@ -139,8 +161,8 @@ run::observer evc_run::watch() {
 namespace {
 
 template <class Do>
-evc_status with(const evc_run* of, Do&& work) noexcept {
-  return capi::guard(nullptr, [&]() -> result<void> {
+evc_status with(const evc_run* of, Do&& work, evc_error** error = nullptr) noexcept {
+  return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::check_usable(of); !good) return good;
     return work();
   });
@@ -181,6 +203,28 @@ evc_status evc_run_set_concurrency(evc_run* run, uint32_t requests) EVC_NOEXCEPT
     run->set_concurrency(requests);
     return {};
   });
+}
+
+evc_status evc_run_score(evc_run* run, uint64_t ticket, evc_str score, evc_error** error) EVC_NOEXCEPT {
+  return with(
+      run,
+      [&]() -> result<void> {
+        auto read = capi::read_verdict(score);
+        if (!read) return std::move(read).error();
+        return run->score(ticket, *std::move(read));
+      },
+      error);
+}
+
+evc_status evc_run_unscored(evc_run* run, uint64_t ticket, evc_str reason, evc_error** error) EVC_NOEXCEPT {
+  return with(
+      run,
+      [&]() -> result<void> {
+        auto why = capi::read_text(reason, "the reason");
+        if (!why) return std::move(why).error();
+        return run->score(ticket, {false, 0, "", *std::move(why)});
+      },
+      error);
 }
 
 void evc_run_free(evc_run* run) EVC_NOEXCEPT { capi::free_in_its_process(run); }

@@ -185,6 +185,13 @@ evc_status evc_run_options_set_noise_floor(evc_run_options* options, uint64_t it
 evc_status evc_run_options_set_probe(evc_run_options* options, int32_t wanted) EVC_NOEXCEPT {
   return keep_flag(options, "probe", wanted, [](auto& o) -> auto& { return o.probe; });
 }
+evc_status evc_run_options_set_host_scorer(evc_run_options* options, evc_str name) EVC_NOEXCEPT {
+  return set_text(options, "host_scorer", name, [](auto& o, const std::string& read) -> result<void> {
+    if (read.empty()) return capi::misuse("a host's scorer needs a name, which its scores are kept under");
+    o.host_scorer = read;
+    return {};
+  });
+}
 evc_status evc_run_options_set_model_name(evc_run_options* options, evc_str name) EVC_NOEXCEPT {
   return keep_text(options, "model_name", name, [](auto& o) -> auto& { return o.how.labels.model_name; });
 }

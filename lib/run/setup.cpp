@@ -107,7 +107,8 @@ json::object common_of(const run_setup& of) {
                       {"tools_as_text", of.request.tools == tools_mode::text},
                       {"items", of.items},
                       {"task", of.task},
-                      {"noise_floor", json::or_null(of.noise_floor)}};
+                      {"noise_floor", json::or_null(of.noise_floor)},
+                      {"host_scorer", of.host_scorer}};
 }
 
 std::string to_json(const run_setup& of) {
@@ -144,8 +145,9 @@ result<run_setup> setup_from(std::string_view text) {
   reader shared(*common);
   out.items = shared.number<std::uint64_t>("items").value_or(0);
   out.task = shared.text("task");
-  // Runs from before there was such an option have no word of it.
+  // Runs from before there were such options have no word of them.
   if (common->find("noise_floor") != nullptr) out.noise_floor = shared.number<std::uint64_t>("noise_floor");
+  if (common->find("host_scorer") != nullptr) out.host_scorer = shared.text("host_scorer");
   reader read(*root);
   out.shard = read.text("shard");
   out.order = read.text("order");

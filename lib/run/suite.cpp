@@ -203,6 +203,10 @@ result<item> suite::get(std::size_t index) const {
   return one;
 }
 
+result<std::string> suite::line(std::size_t index) const {
+  return impl_->questions.read(impl_->entries.at(index));
+}
+
 const std::string& suite::path() const noexcept { return impl_->questions.path(); }
 const std::string& suite::task() const noexcept { return impl_->task; }
 const std::string& suite::hash() const noexcept { return impl_->hash; }

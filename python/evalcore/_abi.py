@@ -245,9 +245,12 @@ evc_run_options_set_probe                   status  handle i32
 evc_run_options_set_model_name              status  handle str
 evc_run_options_set_model_step              status  handle i64
 evc_run_options_set_baseline                status  handle i32
+evc_run_options_set_host_scorer             status  handle str
 evc_run_start                               status  handle handle handles size handle handles handles
 evc_run_cancel                              status  handle
 evc_run_set_concurrency                     status  handle u32
+evc_run_score                               status  handle u64 str handles
+evc_run_unscored                            status  handle u64 str handles
 evc_run_poll                                status  handle i32 handles
 evc_run_wake                                status  handle
 evc_run_event_fd                            i32     handle

@@ -111,6 +111,7 @@ class RunOptions(TypedDict, total=False):
     model_name: str
     model_step: int
     baseline: bool
+    host_scorer: str
 
 
 # Options that are given all at once here, and one by one there.

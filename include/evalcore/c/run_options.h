@@ -65,6 +65,12 @@ EVC_API evc_status evc_run_options_set_model_name(evc_run_options* options, evc_
 EVC_API evc_status evc_run_options_set_model_step(evc_run_options* options, int64_t step) EVC_NOEXCEPT;
 /** In the rows, 1: this is the baseline. Default 0. */
 EVC_API evc_status evc_run_options_set_baseline(evc_run_options* options, int32_t is_baseline) EVC_NOEXCEPT;
+/**
+ * The host scores all replies, in the place of the suite's scorers: EVC_EVENT_SCORE_ASKED comes for each, and
+ * evc_run_score or evc_run_unscored answers it. `name`: of the metric. The store keeps scores under it: a run
+ * that goes on asks for none that it has under the same name, so a scorer that changed takes another.
+ */
+EVC_API evc_status evc_run_options_set_host_scorer(evc_run_options* options, evc_str name) EVC_NOEXCEPT;
 
 #ifdef __cplusplus
 }

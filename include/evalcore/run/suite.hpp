@@ -36,8 +36,8 @@ struct item {
 ///   `answers_path` (that file, or the file of the same name in that folder); the relevance categories have
 ///   none, and a null target.
 ///
-/// Threads: get() from any, several at once. Lines are read from the file as it was opened; one that was
-/// changed in between is an error, never another item.
+/// Threads: get() and line() from any, several at once. Lines are read from the file as it was opened; one
+/// that was changed in between is an error, never another item.
 class suite {
  public:
   /// Errors: not_found, storage, bad_suite (file, line number and what is missing).
@@ -50,6 +50,8 @@ class suite {
   [[nodiscard]] std::size_t size() const noexcept;
   /// `index` < size(). Errors: storage (unreadable, or changed since open()).
   [[nodiscard]] result<item> get(std::size_t index) const;
+  /// Its line as it stands in the file, JSON. Errors: as get().
+  [[nodiscard]] result<std::string> line(std::size_t index) const;
 
   [[nodiscard]] const std::string& path() const noexcept;
   /// "bfcl" for BFCL files, else the file's name without its endings.
