@@ -221,6 +221,7 @@ evc_episodes_event_fd                       i32     handle
 evc_episodes_free                           void    handle
 
 evc_suite_open                              status  str str handles handles
+evc_suite_open_text                         status  str str handles handles
 evc_suite_free                              void    handle
 evc_suite_plan                              status  handle handle handle handles handles
 

@@ -147,6 +147,36 @@ static void a_hook(void) {
   close(hooked[1]);
 }
 
+static void a_suite_in_memory(void) {
+  const char* lines =
+      "{\"id\": 1, \"prompt\": \"hi\", \"target\": \"hello\"}\n{\"id\": 2, \"prompt\": \"hi\", \"target\": "
+      "\"x\"}";
+  evc_suite* suite = NULL;
+  evc_run* run = NULL;
+  evc_error* error = NULL;
+  evc_event* event;
+  int notes = 0;
+  int progress = 0;
+  evc_run_options* options = evc_run_options_new();
+  check(evc_suite_open_text(str("mine"), str(lines), &suite, NULL) == EVC_OK, "lines are a suite");
+  check(evc_suite_size(suite) == 2 && equal(evc_suite_task(suite), "mine"), "of that name");
+  check(evc_run_options_set_out(options, str(path_in("memory"))) == EVC_OK, "a folder is taken");
+  check(evc_run_start(runtime, suite, &scripted, 1, options, &run, NULL) == EVC_OK, "and run");
+  evc_suite_free(suite);
+  event = end_of(run, &notes, &progress);
+  check(has(evc_event_json(event), "\"task\": \"mine\",") && has(evc_event_json(event), "\"score\": 0.5,"),
+        "as any other");
+  evc_event_free(event);
+  evc_run_free(run);
+  check(evc_suite_open_text(str("mine"), str("{\"id\": 1}"), &suite, &error) == EVC_E_BAD_SUITE &&
+            suite == NULL,
+        "a bad line is refused");
+  check(has(evc_error_message(error), "mine:1: "), "by name and number");
+  evc_error_free(error);
+  check(evc_suite_open_text(str(""), str(lines), &suite, NULL) == EVC_E_INVALID_ARGUMENT, "a name is needed");
+  evc_run_options_free(options);
+}
+
 static void two_runs_of_one_store(void) {
   int notes = 0;
   int progress = 0;
@@ -264,6 +294,7 @@ int main(void) {
   a_run_and_its_files();
   a_run_that_is_cancelled();
   a_hook();
+  a_suite_in_memory();
   two_runs_of_one_store();
   a_part_of_a_suite();
   a_plan();

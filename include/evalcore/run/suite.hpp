@@ -43,6 +43,10 @@ class suite {
   /// Errors: not_found, storage, bad_suite (file, line number and what is missing).
   [[nodiscard]] static result<suite> open(const std::string& path, const std::string& answers_path = {});
 
+  /// The lines of a plain JSONL suite, held in memory; `name`: what messages, path() and task() call it.
+  /// Errors: bad_suite, also for BFCL's questions, whose answers stand in another file.
+  [[nodiscard]] static result<suite> from_text(const std::string& name, std::string lines);
+
   ~suite();
   suite(suite&&) noexcept;
   suite& operator=(suite&&) noexcept;
@@ -53,6 +57,7 @@ class suite {
   /// Its line as it stands in the file, JSON. Errors: as get().
   [[nodiscard]] result<std::string> line(std::size_t index) const;
 
+  /// Of from_text() the name.
   [[nodiscard]] const std::string& path() const noexcept;
   /// "bfcl" for BFCL files, else the file's name without its endings.
   [[nodiscard]] const std::string& task() const noexcept;
@@ -61,6 +66,7 @@ class suite {
 
  private:
   struct impl;
+  [[nodiscard]] static result<suite> from(std::unique_ptr<impl> state, const std::string& answers_path);
   explicit suite(std::unique_ptr<impl> state);
   std::unique_ptr<impl> impl_;
 };
