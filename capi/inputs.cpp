@@ -32,6 +32,14 @@ result<std::string> read_text(evc_str given, const char* what) {
   return std::string(view(given));
 }
 
+result<engine::evaluation> read_evaluation(evc_str given) {
+  const auto word = read_text(given, "evaluation");
+  if (!word) return word.error();
+  if (*word == "parity") return engine::evaluation::parity;
+  if (*word == "fast") return engine::evaluation::fast;
+  return misuse("evaluation is neither parity nor fast");
+}
+
 result<chat::token_ids> read_tokens(evc_tokens given, const char* what) {
   if (given.size > 0 && given.data == nullptr) {
     return misuse(std::string(what) + " have a size but no data", "null");

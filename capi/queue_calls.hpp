@@ -29,7 +29,7 @@ evc_status poll_with(With&& with, std::int32_t timeout_ms, evc_event** out) noex
 template <class With>
 std::int32_t descriptor_with(With&& with) noexcept {
   std::int32_t descriptor = -1;
-  const evc_status done = with([&](event_queue& events) -> result<void> {
+  const evc_status done = with([&](auto& events) -> result<void> {
     descriptor = events.descriptor();
     return {};
   });
@@ -38,7 +38,7 @@ std::int32_t descriptor_with(With&& with) noexcept {
 
 template <class With>
 evc_status wake_with(With&& with) noexcept {
-  return with([](event_queue& events) -> result<void> {
+  return with([](auto& events) -> result<void> {
     events.wake();
     return {};
   });
@@ -46,7 +46,7 @@ evc_status wake_with(With&& with) noexcept {
 
 template <class With>
 evc_status hook_with(With&& with, void (*hook)(void*), void* context) noexcept {
-  return with([&](event_queue& events) -> result<void> {
+  return with([&](auto& events) -> result<void> {
     events.set_hook(hook, context);
     return {};
   });

@@ -134,10 +134,13 @@ evc_status evc_run_options_set_params(evc_run_options* options, evc_str json,
         auto read = evalcore::run::with_params_from_json({}, text);
         if (!read) return std::move(read).error();
         const auto& thinking = read->thinking;
-        if (read->parallel_tool_calls || thinking.enabled || !thinking.effort.empty()) {
-          return evalcore::fail(evalcore::errc::invalid_request, evalcore::stage::config,
-                                "thinking, reasoning_effort and parallel_tool_calls have no default for a "
-                                "run: they stand in the items");
+        const auto& params = read->params;
+        if (read->parallel_tool_calls || thinking.enabled || !thinking.effort.empty() || params.format ||
+            params.logprobs || params.top_logprobs) {
+          return evalcore::fail(
+              evalcore::errc::invalid_request, evalcore::stage::config,
+              "only temperature, top_p, top_k, max_tokens, seed and stop have a default for "
+              "a run: what else is asked stands in the items");
         }
         o.how.request.defaults = std::move(read->params);
         return {};

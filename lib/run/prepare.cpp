@@ -45,6 +45,7 @@ result<chat::request> prepare(const item& one, const request_options& how) {
   auto& params = request.params;
   if (!params.temperature) params.temperature = how.defaults.temperature;
   if (!params.top_p) params.top_p = how.defaults.top_p;
+  if (!params.top_k) params.top_k = how.defaults.top_k;
   if (!params.max_tokens) params.max_tokens = how.defaults.max_tokens;
   if (!params.seed) params.seed = how.defaults.seed;
   if (params.stop.empty()) params.stop = how.defaults.stop;

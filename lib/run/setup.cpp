@@ -64,6 +64,7 @@ std::optional<request_options> request_from(const json::value& root) {
   out.model = read.text("model");
   defaults.temperature = read.number<double>("temperature");
   defaults.top_p = read.number<double>("top_p");
+  if (root.find("top_k") != nullptr) defaults.top_k = read.number<std::uint32_t>("top_k");
   defaults.max_tokens = read.number<std::uint32_t>("max_tokens");
   defaults.seed = read.number<std::int64_t>("seed");
   if (const auto* stops = read.member("stop"); stops != nullptr && stops->if_array() != nullptr) {
@@ -101,6 +102,7 @@ json::object common_of(const run_setup& of) {
   return json::object{{"model", of.request.model},
                       {"temperature", json::or_null(defaults.temperature)},
                       {"top_p", json::or_null(defaults.top_p)},
+                      {"top_k", json::or_null(defaults.top_k)},
                       {"max_tokens", json::or_null(defaults.max_tokens)},
                       {"seed", json::or_null(defaults.seed)},
                       {"stop", std::move(stops)},

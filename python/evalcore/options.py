@@ -78,6 +78,9 @@ class EngineOptions(TypedDict, total=False):
     per_row_sampling: bool
     cache_max_bytes: int
     cache_max_snapshots: int
+    context_tokens: int
+    threads: int
+    evaluation: str
 
 
 class EpisodesOptions(TypedDict, total=False):

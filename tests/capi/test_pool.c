@@ -275,7 +275,7 @@ static void a_conversation(void) {
   check(evc_request_set_tools(request, str("[{\"name\":\"look_up\",\"parameters\":{\"type\":\"object\"}}]"),
                               NULL) == EVC_OK,
         "tools are taken as JSON");
-  check(evc_request_set_params(request, str("{\"temperature\":0,\"tool_choice\":\"auto\"}"), NULL) == EVC_OK,
+  check(evc_request_set_params(request, str("{\"top_k\":5,\"tool_choice\":\"auto\"}"), NULL) == EVC_OK,
         "and so are parameters");
   check(evc_request_set_params(request, str("{\"temperatur\":0}"), NULL) == EVC_E_INVALID_REQUEST,
         "but not with a wrong name");

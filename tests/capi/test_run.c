@@ -230,6 +230,9 @@ static void refused(void) {
         "a misspelt parameter");
   check(has(evc_error_message(error), "temperatur"), "which is named");
   evc_error_free(error);
+  check(evc_run_options_set_params(options, str("{\"logprobs\": true}"), NULL) == EVC_E_INVALID_REQUEST,
+        "one that would be ignored");
+  check(evc_run_options_set_params(options, str("{\"top_k\": 5}"), NULL) == EVC_OK, "one that is not");
   check(evc_run_options_set_pool(options, NULL) == EVC_E_INVALID_ARGUMENT, "no pool's options");
   check(evc_run_options_set_pool(options, pool) == EVC_OK, "a pool's options");
   check(evc_run_poll(NULL, 0, NULL) == EVC_E_INVALID_ARGUMENT && evc_run_event_fd(NULL) == -1, "no run");

@@ -37,8 +37,8 @@ EVC_API evc_status evc_run_options_set_shard(evc_run_options* options, uint32_t 
 EVC_API evc_status evc_run_options_set_pool(evc_run_options* options,
                                             const evc_pool_options* pool) EVC_NOEXCEPT;
 /**
- * Parameters for what an item leaves open, as a JSON object: temperature, top_p, max_tokens, seed, stop,
- * response_format, logprobs, top_logprobs. EVC_E_INVALID_REQUEST: another name, or a value out of its range.
+ * Parameters for what an item leaves open, as a JSON object: temperature, top_p, top_k, max_tokens, seed,
+ * stop. EVC_E_INVALID_REQUEST: another name, or a value out of its range.
  */
 EVC_API evc_status evc_run_options_set_params(evc_run_options* options, evc_str json,
                                               evc_error** error) EVC_NOEXCEPT;

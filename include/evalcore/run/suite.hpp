@@ -28,9 +28,10 @@ struct item {
 /// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
 /// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
 ///   `prompt` (one user turn), `target`, and optionally `tools` (OpenAI's form or the bare functions),
-///   `scorer` ("exact"), `category`, `params` {temperature, top_p, max_tokens, seed, stop}. Other members of
-///   a line are ignored; other members of a turn or of `params` are refused, as they would change an answer.
-///   With `choices` nothing is generated: `prompt` is plain text, and each choice is scored as what follows;
+///   `scorer` ("exact"), `category`, `params` {temperature, top_p, top_k, max_tokens, seed, stop}. Other
+///   members of a line are ignored; other members of a turn or of `params` are refused, as they would change
+///   an answer. With `choices` nothing is generated: `prompt` is plain text, and each choice is scored as
+///   what follows;
 /// - BFCL v4: files named `BFCL_v4_<category>.json`, or lines with `question` and `function`. Temperature
 ///   is 0 unless the line has `params`. The answers stand in `possible_answer/` beside the file, or at
 ///   `answers_path` (that file, or the file of the same name in that folder); the relevance categories have
