@@ -6,6 +6,7 @@
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/backend/scripted.hpp>
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 #include <evalcore/pool/patience.hpp>
 #include <evalcore/wire/dialect.hpp>
 
@@ -93,11 +94,6 @@ result<opened> open_backend(net::loop& owner, const std::string& selector, const
   return backend::open_scripted(owner, how.script);
 }
 
-template <class Number>
-json::value known(const std::optional<Number>& count) {
-  return count ? json::value(std::uint64_t{*count}) : json::value();
-}
-
 json::value info_of(const backend::backend& one) {
   const auto& about = one.about();
   json::object identity;
@@ -110,8 +106,8 @@ json::value info_of(const backend::backend& one) {
       {"dialect", about.dialect},
       {"model", about.model},
       {"address", about.address.empty() ? json::value() : json::value(about.address)},
-      {"slots", known(about.slots)},
-      {"context_per_slot", known(about.context_per_slot)},
+      {"slots", json::or_null(about.slots)},
+      {"context_per_slot", json::or_null(about.context_per_slot)},
       {"identity", std::move(identity)},
       {"notes", std::move(notes)},
       {"capabilities", json::object{{"tokenize", backend::name(can.tokenize)},
@@ -167,14 +163,11 @@ evc_status evc_backend_open(evc_runtime* runtime, evc_str selector, const evc_ba
     }
     auto made = std::make_shared<capi::shared_backend>();
     made->runtime = runtime->shared;
-    {
-      const capi::shared_runtime::wait waiting(*made->runtime);
-      auto opened = capi::open_backend(made->runtime->loop, *name, how, waiting.token());
-      if (!opened) return std::move(opened).error();
-      made->answers = *std::move(opened);
-      made->model = how.model;
-      made->at_url = !how.http.base_url.empty();
-    }
+    auto opened = capi::open_backend(made->runtime->loop, *name, how, made->runtime->until_interrupted());
+    if (!opened) return std::move(opened).error();
+    made->answers = *std::move(opened);
+    made->model = how.model;
+    made->at_url = !how.http.base_url.empty();
     *out = new evc_backend(std::move(made));
     return {};
   });

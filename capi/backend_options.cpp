@@ -196,15 +196,13 @@ evc_status evc_backend_options_set_threads(evc_backend_options* options, uint32_
                     [&](auto& o) { o.threads = threads; });
 }
 evc_status evc_backend_options_set_evaluation(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
-  return set_text(
-      options, {"evaluation", capi::embedded_kind}, name, [&](const std::string& word) -> result<void> {
-        if (word != "parity" && word != "fast") {
-          return capi::misuse("evaluation is neither parity nor fast");
-        }
-        options->embedded.model.mode =
-            word == "fast" ? evalcore::engine::evaluation::fast : evalcore::engine::evaluation::parity;
-        return {};
-      });
+  return set_text(options, {"evaluation", capi::embedded_kind}, name,
+                  [&](const std::string&) -> result<void> {
+                    const auto mode = capi::read_evaluation(name);
+                    if (!mode) return mode.error();
+                    options->embedded.model.mode = *mode;
+                    return {};
+                  });
 }
 evc_status evc_backend_options_set_cache_max_bytes(evc_backend_options* options,
                                                    uint64_t bytes) EVC_NOEXCEPT {

@@ -21,8 +21,11 @@
 #include "engine_request.hpp"
 #include "guard.hpp"
 #include "inputs.hpp"
+#include "queue_calls.hpp"
+#include "readable_pipe.hpp"
 #include "runtime.hpp"
 #include "table_engine.hpp"
+#include "wakeup_hook.hpp"
 
 namespace engine = evalcore::engine;
 using namespace evalcore;
@@ -41,30 +44,49 @@ class woken_tickets {
     tickets_.reserve(tickets);
   }
   void add(std::uint64_t ticket) noexcept {
-    const std::lock_guard held(mutex_);
+    std::unique_lock held(mutex_);
     if (std::ranges::find(tickets_, ticket) == tickets_.end()) tickets_.push_back(ticket);
+    const bool quiet = !std::exchange(rung_, true);
+    pipe_.show(true);
     changed_.notify_one();
+    held.unlock();
+    if (quiet) hook_.call();
   }
-  /// The first; 0: there is none.
+  /// The first; 0: there is none, and nothing to read until the next add().
   [[nodiscard]] std::uint64_t take() {
     const std::lock_guard held(mutex_);
-    if (tickets_.empty()) return 0;
+    if (tickets_.empty()) {
+      rung_ = false;
+      pipe_.show(false);
+      return 0;
+    }
     const std::uint64_t first = tickets_.front();
     tickets_.erase(tickets_.begin());
     return first;
   }
-  /// False: none came until then.
+  /// False: none came until then, or wake() was called.
   [[nodiscard]] bool wait(const deadline& until) {
     std::unique_lock held(mutex_);
-    const auto there = [&] { return !tickets_.empty() || look_again_; };
+    const auto there = [&] { return !tickets_.empty() || look_again_ || woken_; };
     if (until) {
       if (!changed_.wait_until(held, *until, there)) return false;
     } else {
       changed_.wait(held, there);
     }
+    if (std::exchange(woken_, false)) return false;
     look_again_ = false;
     return true;
   }
+  void wake() {
+    const std::lock_guard held(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
+  [[nodiscard]] std::int32_t descriptor() {
+    const std::lock_guard held(mutex_);
+    return pipe_.descriptor();
+  }
+  void set_hook(void (*hook)(void*), void* context) { hook_.set(hook, context); }
   /// Wakes one who waits: there is an event for it already.
   void look_again() {
     const std::lock_guard held(mutex_);
@@ -77,6 +99,10 @@ class woken_tickets {
   std::condition_variable changed_;
   std::vector<std::uint64_t> tickets_;
   bool look_again_ = false;
+  bool woken_ = false;
+  bool rung_ = false;  ///< Something was added since take() found nothing.
+  capi::readable_pipe pipe_;
+  capi::wakeup_hook hook_;  ///< Called without the lock.
 };
 
 struct asked {
@@ -109,9 +135,11 @@ struct evc_engine : capi::handle<evc_engine>, capi::of_one_process {
   static constexpr const char* word = "evc_engine";
 
   explicit evc_engine(std::unique_ptr<engine::runtime> started) : runtime(std::move(started)) {}
+  ~evc_engine() { woken->set_hook(nullptr, nullptr); }
 
   result<std::uint64_t> submit(const evc_engine_request& request, std::uint64_t tag);
   void cancel(std::uint64_t ticket);
+  [[nodiscard]] woken_tickets& events_to_come() { return *woken; }
   capi::event_ptr poll(std::int32_t timeout_ms);
 
  private:
@@ -206,20 +234,42 @@ void evc_engine::add(capi::event_ptr event, std::uint64_t ticket, std::uint64_t 
   events.push_back(std::move(event));
 }
 
+namespace {
+
+/// What was set, or the defaults. Errors: invalid_argument.
+result<evc_engine_options> read_options(const evc_engine_options* given, bool per_row_sampling) {
+  if (given != nullptr) {
+    if (auto good = capi::check_live(given); !good) return std::move(good).error();
+  }
+  auto read = given == nullptr ? evc_engine_options() : *given;
+  read.how.per_row_sampling = read.per_row_sampling.value_or(per_row_sampling);
+  if (auto fine = engine::check(read.how); !fine) return std::move(fine).error();
+  if (auto fine = engine::check(read.prefixes); !fine) return std::move(fine).error();
+  return read;
+}
+
+result<void> start(engine::runtime::loader load, const evc_engine_options& how, evc_engine** out) {
+  auto started = engine::runtime::start(std::move(load), how.how, how.prefixes);
+  if (!started) return std::move(started).error();
+  *out = new evc_engine(std::move(*started));
+  return {};
+}
+
+}  // namespace
+
 evc_status evc_engine_new_table(const evc_step_engine_table* table, void* context,
                                 const evc_engine_options* options, evc_engine** out,
                                 evc_error** error) EVC_NOEXCEPT {
   return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
-    if (options != nullptr) {
-      if (auto good = capi::check_live(options); !good) return good;
+    const auto how = read_options(options, false);
+    if (!how) return how.error();
+    if (how->only_of_a_model != nullptr) {
+      return capi::misuse(std::string("an engine given as a table has no use for the option ") +
+                          how->only_of_a_model);
     }
     const auto known = capi::read_table(table);
     if (!known) return known.error();
-    const auto how = options == nullptr ? engine::options{.per_row_sampling = false} : options->how;
-    const auto prefixes = options == nullptr ? engine::prefix_cache_options{} : options->prefixes;
-    if (const auto fine = engine::check(how); !fine) return fine;
-    if (const auto fine = engine::check(prefixes); !fine) return fine;
     handed_over given(*known, context);
     const auto load = [&]() -> result<engine::loaded_engine> {
       given.is_taken();
@@ -227,10 +277,29 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
       if (!made) return std::move(made).error();
       return engine::loaded_engine{std::move(*made)};
     };
-    auto started = engine::runtime::start(load, how, prefixes);
-    if (!started) return std::move(started).error();
-    *out = new evc_engine(std::move(*started));
-    return {};
+    return start(load, *how, out);
+  });
+}
+
+evc_status evc_engine_open(evc_str model, const evc_engine_options* options, evc_engine** out,
+                           evc_error** error) EVC_NOEXCEPT {
+  return capi::guard(error, [&]() -> result<void> {
+    if (auto good = capi::clear(out); !good) return good;
+    auto path = capi::read_text(model, "the path of the model");
+    if (!path) return std::move(path).error();
+    const auto how = read_options(options, true);
+    if (!how) return how.error();
+    auto what = how->model;
+    what.model_path = *std::move(path);
+    what.max_rows = how->how.max_batch_size;
+    const auto load = [&what]() -> result<engine::loaded_engine> {
+      auto opened = engine::open_llama(what);
+      if (!opened) return std::move(opened).error();
+      engine::loaded_engine made{.engine = *std::move(opened)};
+      if (what.mode == engine::evaluation::fast) made.safe_width = what.max_rows;
+      return made;
+    };
+    return start(load, *how, out);
   });
 }
 
@@ -264,4 +333,28 @@ evc_status evc_engine_poll(evc_engine* engine, int32_t timeout_ms, evc_engine_ev
     return {};
   });
   return status == EVC_OK && *out == nullptr ? EVC_E_TIMEOUT : status;
+}
+
+namespace {
+
+auto on_events_of(evc_engine* engine) {
+  return [engine](auto&& work) {
+    return capi::guard(nullptr, [&]() -> result<void> {
+      if (auto good = capi::check_usable(engine); !good) return good;
+      return work(engine->events_to_come());
+    });
+  };
+}
+
+}  // namespace
+
+evc_status evc_engine_wake(evc_engine* engine) EVC_NOEXCEPT { return capi::wake_with(on_events_of(engine)); }
+
+int32_t evc_engine_event_fd(evc_engine* engine) EVC_NOEXCEPT {
+  return capi::descriptor_with(on_events_of(engine));
+}
+
+evc_status evc_engine_set_wakeup(evc_engine* engine, void (*hook)(void* context),
+                                 void* context) EVC_NOEXCEPT {
+  return capi::hook_with(on_events_of(engine), hook, context);
 }

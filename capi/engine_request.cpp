@@ -5,12 +5,14 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/run/request_json.hpp>
 
 #include "guard.hpp"
+#include "inputs.hpp"
 
 namespace engine = evalcore::engine;
+using evalcore::result;
 using evalcore::capi::guard;
-using evalcore::capi::view;
 
 namespace {
 
@@ -30,6 +32,17 @@ evc_status set(evc_engine_options* options, Change&& change) noexcept {
   });
 }
 
+/// `change` returns result<void>.
+template <class Change>
+evc_status set_of_model(evc_engine_options* options, const char* name, Change&& change) noexcept {
+  return guard(nullptr, [&]() -> result<void> {
+    if (auto live = capi::check_live(options); !live) return live;
+    if (auto good = change(options->model); !good) return good;
+    options->only_of_a_model = name;
+    return {};
+  });
+}
+
 template <class Change>
 evc_status set(evc_engine_request* request, Change&& change) noexcept {
   return guard(nullptr, [&]() -> evalcore::result<void> {
@@ -39,9 +52,27 @@ evc_status set(evc_engine_request* request, Change&& change) noexcept {
   });
 }
 
-std::vector<engine::token> copy(evc_tokens tokens) {
-  return tokens.size == 0 ? std::vector<engine::token>{}
-                          : std::vector<engine::token>(tokens.data, tokens.data + tokens.size);
+template <class Change>
+evc_status set_text(evc_engine_request* request, const char* name, evc_str given, Change&& change) noexcept {
+  return guard(nullptr, [&]() -> result<void> {
+    auto text = capi::read_text(given, name);
+    if (!text) return std::move(text).error();
+    if (auto live = capi::check_live(request); !live) return live;
+    change(request->what, *std::move(text));
+    return {};
+  });
+}
+
+template <class Change>
+evc_status set_tokens(evc_engine_request* request, const char* name, evc_tokens given,
+                      Change&& change) noexcept {
+  return guard(nullptr, [&]() -> result<void> {
+    auto ids = capi::read_tokens(given, name);
+    if (!ids) return std::move(ids).error();
+    if (auto live = capi::check_live(request); !live) return live;
+    change(request->what, std::vector<engine::token>(ids->begin(), ids->end()));
+    return {};
+  });
 }
 
 }  // namespace
@@ -76,7 +107,7 @@ evc_status evc_engine_options_set_output_queue_size(evc_engine_options* options,
 }
 evc_status evc_engine_options_set_per_row_sampling(evc_engine_options* options,
                                                    int32_t together) EVC_NOEXCEPT {
-  return set(options, [&](auto& o) { o.how.per_row_sampling = together != 0; });
+  return set(options, [&](auto& o) { o.per_row_sampling = together != 0; });
 }
 evc_status evc_engine_options_set_cache_max_bytes(evc_engine_options* options, uint64_t bytes) EVC_NOEXCEPT {
   return set(options, [&](auto& o) { o.prefixes.max_bytes = bytes; });
@@ -84,6 +115,29 @@ evc_status evc_engine_options_set_cache_max_bytes(evc_engine_options* options, u
 evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* options,
                                                       uint32_t snapshots) EVC_NOEXCEPT {
   return set(options, [&](auto& o) { o.prefixes.max_snapshots = snapshots; });
+}
+
+evc_status evc_engine_options_set_context_tokens(evc_engine_options* options, uint32_t tokens) EVC_NOEXCEPT {
+  return set_of_model(options, "context_tokens", [&](auto& model) -> result<void> {
+    if (tokens == 0) return capi::misuse("context_tokens is 1 or more");
+    model.context_tokens = tokens;
+    return {};
+  });
+}
+evc_status evc_engine_options_set_threads(evc_engine_options* options, uint32_t threads) EVC_NOEXCEPT {
+  return set_of_model(options, "threads", [&](auto& model) -> result<void> {
+    if (threads == 0) return capi::misuse("threads is 1 or more");
+    model.threads = threads;
+    return {};
+  });
+}
+evc_status evc_engine_options_set_evaluation(evc_engine_options* options, evc_str name) EVC_NOEXCEPT {
+  return set_of_model(options, "evaluation", [&](auto& model) -> result<void> {
+    auto mode = capi::read_evaluation(name);
+    if (!mode) return std::move(mode).error();
+    model.mode = *mode;
+    return {};
+  });
 }
 
 evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT {
@@ -97,16 +151,31 @@ void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT { capi::f
 
 evc_status evc_engine_request_set_prompt(evc_engine_request* request, evc_str text,
                                          int32_t special) EVC_NOEXCEPT {
-  return set(request, [&](auto& r) {
+  return set_text(request, "the prompt", text, [&](auto& r, std::string&& prompt) {
     if (special != 0) {
-      r.prompt = std::string(view(text));
+      r.prompt = std::move(prompt);
     } else {
-      r.prompt = engine::plain_text{std::string(view(text))};
+      r.prompt = engine::plain_text{std::move(prompt)};
     }
   });
 }
 evc_status evc_engine_request_set_prompt_tokens(evc_engine_request* request, evc_tokens tokens) EVC_NOEXCEPT {
-  return set(request, [&](auto& r) { r.prompt = copy(tokens); });
+  return set_tokens(request, "the prompt", tokens,
+                    [](auto& r, std::vector<engine::token>&& ids) { r.prompt = std::move(ids); });
+}
+evc_status evc_engine_request_set_messages(evc_engine_request* request, evc_str json,
+                                           evc_error** error) EVC_NOEXCEPT {
+  return guard(error, [&]() -> result<void> {
+    const auto text = capi::read_text(json, "the messages");
+    if (!text) return text.error();
+    if (auto live = capi::check_live(request); !live) return live;
+    auto turns = evalcore::run::messages_from_json(*text);
+    if (!turns) return std::move(turns).error();
+    evalcore::chat::request asked;
+    asked.messages = *std::move(turns);
+    request->what.prompt = std::move(asked);
+    return {};
+  });
 }
 evc_status evc_engine_request_set_max_tokens(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
   return set(request, [&](auto& r) { r.max_tokens = tokens; });
@@ -127,7 +196,9 @@ evc_status evc_engine_request_set_controls(evc_engine_request* request, evc_str 
                                            evc_error** error) EVC_NOEXCEPT {
   return guard(error, [&]() -> evalcore::result<void> {
     if (auto live = capi::check_live(request); !live) return live;
-    const auto parsed = evalcore::json::parse(view(json));
+    const auto text = capi::read_text(json, "the controls");
+    if (!text) return text.error();
+    const auto parsed = evalcore::json::parse(*text);
     if (!parsed || parsed->if_object() == nullptr) {
       return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
                             "the controls of a request must be a JSON object");
@@ -139,7 +210,8 @@ evc_status evc_engine_request_set_controls(evc_engine_request* request, evc_str 
   });
 }
 evc_status evc_engine_request_add_stop(evc_engine_request* request, evc_str text) EVC_NOEXCEPT {
-  return set(request, [&](auto& r) { r.stop.emplace_back(view(text)); });
+  return set_text(request, "a stop string", text,
+                  [](auto& r, std::string&& stop) { r.stop.push_back(std::move(stop)); });
 }
 evc_status evc_engine_request_set_logprobs(evc_engine_request* request, uint32_t top) EVC_NOEXCEPT {
   return set(request, [&](auto& r) {
@@ -148,12 +220,20 @@ evc_status evc_engine_request_set_logprobs(evc_engine_request* request, uint32_t
   });
 }
 evc_status evc_engine_request_add_continuation(evc_engine_request* request, evc_tokens tokens) EVC_NOEXCEPT {
-  return set(request, [&](auto& r) { r.continuations.push_back(copy(tokens)); });
+  return set_tokens(request, "a continuation", tokens, [](auto& r, std::vector<engine::token>&& ids) {
+    r.continuations.push_back(std::move(ids));
+  });
 }
 evc_status evc_engine_request_set_cache(evc_engine_request* request, evc_str scope,
                                         evc_str key) EVC_NOEXCEPT {
-  return set(request, [&](auto& r) {
-    r.share = engine::prefix_sharing{.key = std::string(view(key)), .scope = std::string(view(scope))};
+  return guard(nullptr, [&]() -> result<void> {
+    auto among = capi::read_text(scope, "the scope");
+    if (!among) return std::move(among).error();
+    auto name = capi::read_text(key, "the key");
+    if (!name) return std::move(name).error();
+    if (auto live = capi::check_live(request); !live) return live;
+    request->what.share = engine::prefix_sharing{.key = *std::move(name), .scope = *std::move(among)};
+    return {};
   });
 }
 evc_status evc_engine_request_add_cache_cut(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {

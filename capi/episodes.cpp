@@ -1,7 +1,6 @@
 #include "episodes.hpp"
 
 #include <chrono>
-#include <exception>
 #include <random>
 #include <utility>
 
@@ -11,39 +10,15 @@
 #include "episodes_options.hpp"
 #include "guard.hpp"
 #include "inputs.hpp"
+#include "queue_calls.hpp"
 #include "text.hpp"
 
 namespace capi = evalcore::capi;
 namespace json = evalcore::json;
 namespace run = evalcore::run;
-using evalcore::errc;
 using evalcore::result;
-using evalcore::stage;
 
 namespace {
-
-json::value known(const std::optional<std::uint64_t>& count) {
-  return count ? json::value(*count) : json::value();
-}
-
-std::string text_of(const run::episode_figures& of) {
-  json::object ended;
-  for (const auto& [why, count] : of.ended) ended.emplace_back(std::string(run::name(why)), count);
-  return json::to_text(json::object{{"begun", of.begun},
-                                    {"ended", std::move(ended)},
-                                    {"finished_before", of.finished_before},
-                                    {"left", of.left},
-                                    {"sent", of.sent},
-                                    {"retried", of.retried},
-                                    {"replies", of.replies},
-                                    {"reused", of.reused},
-                                    {"diverged", of.diverged},
-                                    {"prompt_tokens", known(of.prompt_tokens)},
-                                    {"cached_tokens", known(of.cached_tokens)},
-                                    {"completion_tokens", known(of.completion_tokens)},
-                                    {"possibly_paid_twice", of.possibly_paid_twice},
-                                    {"wall_s", of.wall_s}});
-}
 
 /// But for its ticket and tag.
 capi::pool_event event_of(run::episode_event&& what) {
@@ -107,7 +82,6 @@ void evc_episodes::stop_taking() {
 }
 
 void evc_episodes::take_events(const std::stop_token& stop) noexcept {
-  evalcore::error why;
   try {
     while (!stop.stop_requested()) {
       auto polled = episodes_->poll(std::chrono::hours(1));
@@ -117,13 +91,9 @@ void evc_episodes::take_events(const std::stop_token& stop) noexcept {
       }
       if (*polled) pass_on(**std::move(polled));
     }
-    return;
-  } catch (const std::bad_alloc&) {
-    why = evalcore::fail(errc::no_memory, stage::none, "out of memory");
-  } catch (const std::exception& thrown) {
-    why = evalcore::fail(errc::internal, stage::none, std::string("evalcore has a bug: ") + thrown.what());
+  } catch (...) {
+    events.push(capi::failed_event(EVC_EVENT_DRAINED, capi::caught()), true);
   }
-  events.push(capi::failed_event(EVC_EVENT_DRAINED, why), true);
 }
 
 void evc_episodes::pass_on(run::episode_event&& what) {
@@ -192,7 +162,7 @@ result<std::string> evc_episodes::finish() {
     const std::lock_guard held(mutex_);
     std::erase_if(tags_, [](const auto& one) { return !one.second.finished; });
   }
-  return text_of(*figures);
+  return run::to_json(*figures);
 }
 
 // The functions.
@@ -205,6 +175,10 @@ evc_status with(const evc_episodes* of, evc_error** error, Do&& work) noexcept {
     if (auto good = capi::check_usable(of); !good) return good;
     return work();
   });
+}
+
+auto on_events_of(evc_episodes* episodes) {
+  return [episodes](auto&& work) { return with(episodes, nullptr, [&] { return work(episodes->events); }); };
 }
 
 }  // namespace
@@ -298,38 +272,19 @@ evc_status evc_episodes_finish(evc_episodes* episodes, evc_text** out, evc_error
 }
 
 evc_status evc_episodes_poll(evc_episodes* episodes, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
-  evc_status status = EVC_OK;
-  if (out != nullptr) *out = nullptr;
-  const auto done = with(episodes, nullptr, [&]() -> result<void> {
-    if (auto good = capi::clear(out); !good) return good;
-    capi::pool_event one;
-    status = capi::status_of(episodes->take(timeout_ms, one));
-    *out = one.release();
-    return {};
-  });
-  return done == EVC_OK ? status : done;
+  const auto run = [&](auto&& work) { return with(episodes, nullptr, [&] { return work(*episodes); }); };
+  return capi::poll_with(run, timeout_ms, out);
 }
 
 evc_status evc_episodes_wake(evc_episodes* episodes) EVC_NOEXCEPT {
-  return with(episodes, nullptr, [&]() -> result<void> {
-    episodes->events.wake();
-    return {};
-  });
+  return capi::wake_with(on_events_of(episodes));
 }
 
 int32_t evc_episodes_event_fd(evc_episodes* episodes) EVC_NOEXCEPT {
-  std::int32_t descriptor = -1;
-  const auto done = with(episodes, nullptr, [&]() -> result<void> {
-    descriptor = episodes->events.descriptor();
-    return {};
-  });
-  return done == EVC_OK ? descriptor : -1;
+  return capi::descriptor_with(on_events_of(episodes));
 }
 
 evc_status evc_episodes_set_wakeup(evc_episodes* episodes, void (*hook)(void* context),
                                    void* context) EVC_NOEXCEPT {
-  return with(episodes, nullptr, [&]() -> result<void> {
-    episodes->events.set_hook(hook, context);
-    return {};
-  });
+  return capi::hook_with(on_events_of(episodes), hook, context);
 }

@@ -83,6 +83,12 @@ evc_str evc_error_detail(const evc_error* error) EVC_NOEXCEPT {
   return capi::look_at(error, evc_str{}, [](auto& e) { return capi::view(e.what.detail); });
 }
 
+evc_str evc_error_stage(const evc_error* error) EVC_NOEXCEPT {
+  return capi::look_at(error, evc_str{}, [](auto& e) {
+    return e.what.at == evalcore::stage::none ? evc_str{} : capi::view(evalcore::name(e.what.at));
+  });
+}
+
 evc_str evc_error_backend_words(const evc_error* error) EVC_NOEXCEPT {
   return capi::look_at(error, evc_str{}, [](auto& e) { return capi::view(e.what.backend_words); });
 }

@@ -1,25 +1,16 @@
 #include "event_queue.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <chrono>
 #include <utility>
 
 namespace evalcore::capi {
-
-event_queue::~event_queue() {
-  for (const int end : pipe_) {
-    if (end >= 0) ::close(end);
-  }
-}
 
 bool event_queue::add(pool_event event, bool last) {
   const bool first = events_.empty();
   open_texts_.erase(event->ticket);
   events_.push_back(std::move(event));
   last_came_ = last_came_ || last;
-  if (first) show_readable();
+  pipe_.show(true);
   changed_.notify_one();
   return first;
 }
@@ -31,7 +22,7 @@ void event_queue::push(pool_event event, bool last) {
     first = add(std::move(event), last);
   }
   if (last) changed_.notify_all();
-  if (first) call_hook();
+  if (first) hook_.call();
 }
 
 void event_queue::push_text(std::uint64_t ticket, std::uint64_t tag, std::string_view more) {
@@ -50,7 +41,7 @@ void event_queue::push_text(std::uint64_t ticket, std::uint64_t tag, std::string
     first = add(std::move(made), false);
     open_texts_.emplace(ticket, text);
   }
-  if (first) call_hook();
+  if (first) hook_.call();
 }
 
 void event_queue::push_progress(std::string json) {
@@ -67,7 +58,7 @@ void event_queue::push_progress(std::string json) {
     first = add(std::move(made), false);
     open_progress_ = progress;
   }
-  if (first) call_hook();
+  if (first) hook_.call();
 }
 
 void event_queue::close() {
@@ -99,7 +90,7 @@ event_queue::outcome event_queue::take(std::int32_t timeout_ms, pool_event& into
     open_texts_.erase(open);
   }
   if (into.get() == open_progress_) open_progress_ = nullptr;
-  if (events_.empty()) show_empty();
+  pipe_.show(!events_.empty());
   return outcome::given;
 }
 
@@ -113,37 +104,7 @@ void event_queue::wake() {
 
 std::int32_t event_queue::descriptor() {
   const std::lock_guard held(mutex_);
-  if (pipe_[0] >= 0) return pipe_[0];
-  if (::pipe(pipe_.data()) != 0) return -1;
-  for (const int end : pipe_) {
-    ::fcntl(end, F_SETFD, FD_CLOEXEC);
-    ::fcntl(end, F_SETFL, O_NONBLOCK);
-  }
-  if (!events_.empty()) show_readable();
-  return pipe_[0];
-}
-
-void event_queue::set_hook(void (*hook)(void*), void* context) {
-  const std::lock_guard held(hook_mutex_);
-  hook_ = hook;
-  hook_context_ = context;
-}
-
-void event_queue::call_hook() {
-  const std::lock_guard held(hook_mutex_);
-  if (hook_ != nullptr) hook_(hook_context_);
-}
-
-// The pipe holds one byte while there are events, and nothing else.
-
-void event_queue::show_readable() noexcept {
-  constexpr char byte = 1;
-  if (pipe_[1] >= 0) static_cast<void>(!::write(pipe_[1], &byte, 1));
-}
-
-void event_queue::show_empty() noexcept {
-  char byte = 0;
-  if (pipe_[0] >= 0) static_cast<void>(!::read(pipe_[0], &byte, 1));
+  return pipe_.descriptor();
 }
 
 }  // namespace evalcore::capi

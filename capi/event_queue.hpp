@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -10,6 +9,8 @@
 #include <unordered_map>
 
 #include "event.hpp"
+#include "readable_pipe.hpp"
+#include "wakeup_hook.hpp"
 
 namespace evalcore::capi {
 
@@ -17,7 +18,6 @@ namespace evalcore::capi {
 class event_queue {
  public:
   event_queue() = default;
-  ~event_queue();
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
 
@@ -38,13 +38,10 @@ class event_queue {
   void wake();
   /// Readable as long as there are events; -1 where none can be had.
   [[nodiscard]] std::int32_t descriptor();
-  void set_hook(void (*hook)(void*), void* context);
+  void set_hook(void (*hook)(void*), void* context) { hook_.set(hook, context); }
 
  private:
   [[nodiscard]] bool add(pool_event event, bool last);
-  void call_hook();
-  void show_readable() noexcept;
-  void show_empty() noexcept;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -52,13 +49,11 @@ class event_queue {
   std::unordered_map<std::uint64_t, evc_event*>
       open_texts_;                      ///< The last event of a ticket, if that is text.
   evc_event* open_progress_ = nullptr;  ///< Not taken yet.
-  std::array<int, 2> pipe_ = {-1, -1};
+  readable_pipe pipe_;
   bool woken_ = false;
   bool last_came_ = false;
 
-  std::mutex hook_mutex_;  ///< Held while the hook runs. Taken without the other.
-  void (*hook_)(void*) = nullptr;
-  void* hook_context_ = nullptr;
+  wakeup_hook hook_;  ///< Called without the lock.
 };
 
 /// EVC_OK, or why there is no event.

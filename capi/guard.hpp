@@ -11,6 +11,17 @@
 
 namespace evalcore::capi {
 
+/// What the exception that is being handled is to a host. One that is no std::exception is thrown on.
+[[nodiscard]] inline error caught() {
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    return fail(errc::no_memory, stage::none, "out of memory");
+  } catch (const std::exception& thrown) {
+    return fail(errc::internal, stage::none, std::string("evalcore has a bug: ") + thrown.what());
+  }
+}
+
 /// Runs `body`, which returns result<void>, and lets no exception out.
 template <class Body>
 evc_status guard(evc_error** error, Body&& body) noexcept {
@@ -19,11 +30,8 @@ evc_status guard(evc_error** error, Body&& body) noexcept {
     try {
       if (const result<void> done = body(); !done) return give(done.error(), error);
       return EVC_OK;
-    } catch (const std::bad_alloc&) {
-      return give(fail(errc::no_memory, stage::none, "out of memory"), error);
-    } catch (const std::exception& thrown) {
-      return give(fail(errc::internal, stage::none, std::string("evalcore has a bug: ") + thrown.what()),
-                  error);
+    } catch (...) {
+      return give(caught(), error);
     }
   } catch (...) {
     return EVC_E_NO_MEMORY;

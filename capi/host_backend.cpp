@@ -11,6 +11,7 @@
 #include "backend.hpp"
 #include "guard.hpp"
 #include "inputs.hpp"
+#include "queue_calls.hpp"
 
 namespace evalcore::capi {
 namespace {
@@ -152,6 +153,12 @@ evc_status with(const evc_backend* backend, evc_error** error, Do&& work) noexce
   });
 }
 
+auto on_events_of(evc_backend* backend) {
+  return [backend](auto&& work) {
+    return with(backend, nullptr, [&](capi::host_backend& host) { return work(host.events); });
+  };
+}
+
 result<std::map<std::string, std::string>> read_identity(evc_str given) {
   const auto text = capi::read_text(given, "the identity");
   if (!text) return text.error();
@@ -230,38 +237,18 @@ evc_status evc_backend_fail(evc_backend* backend, uint64_t ticket, evc_status wh
 }
 
 evc_status evc_backend_poll(evc_backend* backend, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
-  evc_status status = EVC_OK;
-  if (out != nullptr) *out = nullptr;
-  const auto done = with(backend, nullptr, [&](capi::host_backend& host) -> result<void> {
-    if (auto good = capi::clear(out); !good) return good;
-    capi::pool_event one;
-    status = capi::status_of(host.events.take(timeout_ms, one));
-    *out = one.release();
-    return {};
-  });
-  return done == EVC_OK ? status : done;
+  return capi::poll_with(on_events_of(backend), timeout_ms, out);
 }
 
 evc_status evc_backend_wake(evc_backend* backend) EVC_NOEXCEPT {
-  return with(backend, nullptr, [&](capi::host_backend& host) -> result<void> {
-    host.events.wake();
-    return {};
-  });
+  return capi::wake_with(on_events_of(backend));
 }
 
 int32_t evc_backend_event_fd(evc_backend* backend) EVC_NOEXCEPT {
-  std::int32_t descriptor = -1;
-  const auto done = with(backend, nullptr, [&](capi::host_backend& host) -> result<void> {
-    descriptor = host.events.descriptor();
-    return {};
-  });
-  return done == EVC_OK ? descriptor : -1;
+  return capi::descriptor_with(on_events_of(backend));
 }
 
 evc_status evc_backend_set_wakeup(evc_backend* backend, void (*hook)(void* context),
                                   void* context) EVC_NOEXCEPT {
-  return with(backend, nullptr, [&](capi::host_backend& host) -> result<void> {
-    host.events.set_hook(hook, context);
-    return {};
-  });
+  return capi::hook_with(on_events_of(backend), hook, context);
 }

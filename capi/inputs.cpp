@@ -1,7 +1,5 @@
 #include "inputs.hpp"
 
-#include <algorithm>
-
 #include <evalcore/base/utf8.hpp>
 
 #include "error.hpp"
@@ -32,6 +30,14 @@ result<std::string> read_text(evc_str given, const char* what) {
   }
   if (!is_utf8(view(given))) return misuse(std::string(what) + " is not UTF-8", "not_utf8");
   return std::string(view(given));
+}
+
+result<engine::evaluation> read_evaluation(evc_str given) {
+  const auto word = read_text(given, "evaluation");
+  if (!word) return word.error();
+  if (*word == "parity") return engine::evaluation::parity;
+  if (*word == "fast") return engine::evaluation::fast;
+  return misuse("evaluation is neither parity nor fast");
 }
 
 result<chat::token_ids> read_tokens(evc_tokens given, const char* what) {

@@ -4,13 +4,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
-#include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/c/error.h>
 #include <evalcore/c/step_engine.h>
 #include <evalcore/chat/completion.hpp>
+#include <evalcore/engine/llama.hpp>
 
 #include "handle.hpp"
 
@@ -22,6 +21,9 @@ namespace evalcore::capi {
 /// A text as it was given. Errors: invalid_argument when it has a size but no data, or is not UTF-8; `what`
 /// names it.
 [[nodiscard]] result<std::string> read_text(evc_str given, const char* what);
+
+/// "parity" or "fast". Errors: as read_text(), and invalid_argument for another word.
+[[nodiscard]] result<engine::evaluation> read_evaluation(evc_str given);
 
 /// Ids of a model's tokenizer. Errors: invalid_argument without data, or for a negative one.
 [[nodiscard]] result<chat::token_ids> read_tokens(evc_tokens given, const char* what);

@@ -20,16 +20,16 @@ using evalcore::result;
 
 namespace {
 
-result<run::suite_plan> plan(const run::suite& suite, const run::suite_plan_options& how,
+result<run::suite_plan> plan(const run::suite& suite, const run::suite_plan_options& how, bool scored_by_host,
                              const evc_backend* backend) {
   const auto items = std::min(suite.size(), how.limit.value_or(suite.size()));
-  if (auto checked = run::check_items(suite, items); !checked) return std::move(checked).error();
+  if (auto checked = run::check_items(suite, items, scored_by_host); !checked)
+    return std::move(checked).error();
   if (backend == nullptr) return run::plan_suite(suite, how, nullptr);
   auto& on = *backend->shared->runtime;
-  const capi::shared_runtime::wait waiting(on);
   const auto nobody = [](const std::string&) {};
   const run::planning_backend with{on.loop, *backend->shared->answers, evalcore::pool::patient({}, nobody),
-                                   nobody, waiting.token()};
+                                   nobody, on.until_interrupted()};
   return run::plan_suite(suite, how, &with);
 }
 
@@ -51,15 +51,16 @@ evc_status evc_suite_plan(const evc_suite* suite, const evc_backend* backend, co
       how.suite_order = options->how.suite_order;
       how.request = options->how.request;
       how.max_in_flight = options->how.pool.max_in_flight;
-      if (!options->price.empty()) {
-        if (backend == nullptr) return capi::misuse("a price needs a backend, which names the model");
-        auto opened = run::price_list::open(options->price);
-        if (!opened) return std::move(opened).error();
-        prices = *std::move(opened);
-        how.prices = &*prices;
+      if (!options->price.empty() && backend == nullptr) {
+        return capi::misuse("a price needs a backend, which names the model");
       }
+      auto opened = run::open_prices(options->price);
+      if (!opened) return std::move(opened).error();
+      prices = *std::move(opened);
+      if (prices) how.prices = &*prices;
     }
-    const auto made = plan(*suite->shared, how, backend);
+    const bool scored_by_host = options != nullptr && !options->host_scorer.empty();
+    const auto made = plan(*suite->shared, how, scored_by_host, backend);
     if (!made) return made.error();
     *out = new evc_text(evalcore::json::to_text(run::to_json(*made, *suite->shared)));
     return {};

@@ -7,6 +7,7 @@
 
 #include "guard.hpp"
 #include "inputs.hpp"
+#include "queue_calls.hpp"
 #include "text.hpp"
 
 namespace capi = evalcore::capi;
@@ -119,7 +120,7 @@ void evc_pool::ended(pool::event&& what) {
   auto made = std::make_unique<evc_event>(EVC_EVENT_END);
   made->ticket = what.id;
   made->tag = accepted_.forget(what.id);
-  made->reply = std::make_unique<evc_reply>(*std::move(outcome), std::move(what.scores));
+  made->reply = std::make_unique<evc_reply>(*std::move(outcome));
   events.push(std::move(made));
 }
 
@@ -170,6 +171,10 @@ evc_status with(const evc_pool* pool, Do&& work) noexcept {
     if (auto good = capi::check_usable(pool); !good) return good;
     return work();
   });
+}
+
+auto on_events_of(evc_pool* pool) {
+  return [pool](auto&& work) { return with(pool, [&] { return work(pool->events); }); };
 }
 
 }  // namespace
@@ -252,27 +257,12 @@ evc_status evc_pool_poll_many(evc_pool* pool, int32_t timeout_ms, evc_event** ou
   return done == EVC_OK ? status : done;
 }
 
-evc_status evc_pool_wake(evc_pool* pool) EVC_NOEXCEPT {
-  return with(pool, [&]() -> result<void> {
-    pool->events.wake();
-    return {};
-  });
-}
+evc_status evc_pool_wake(evc_pool* pool) EVC_NOEXCEPT { return capi::wake_with(on_events_of(pool)); }
 
-int32_t evc_pool_event_fd(evc_pool* pool) EVC_NOEXCEPT {
-  std::int32_t descriptor = -1;
-  const auto done = with(pool, [&]() -> result<void> {
-    descriptor = pool->events.descriptor();
-    return {};
-  });
-  return done == EVC_OK ? descriptor : -1;
-}
+int32_t evc_pool_event_fd(evc_pool* pool) EVC_NOEXCEPT { return capi::descriptor_with(on_events_of(pool)); }
 
 evc_status evc_pool_set_wakeup(evc_pool* pool, void (*hook)(void* context), void* context) EVC_NOEXCEPT {
-  return with(pool, [&]() -> result<void> {
-    pool->events.set_hook(hook, context);
-    return {};
-  });
+  return capi::hook_with(on_events_of(pool), hook, context);
 }
 
 evc_status evc_pool_figures(const evc_pool* pool, evc_text** out, evc_error** error) EVC_NOEXCEPT {

@@ -38,7 +38,7 @@ struct evc_pool : evalcore::capi::handle<evc_pool>, evalcore::capi::of_one_proce
   void happened(evalcore::pool::event&& what);
   void ended(evalcore::pool::event&& what);
   void drained(evalcore::pool::event&& what);
-  /// Of a request that was never sent.
+  /// Its END, with why there is no answer.
   void refuse(evalcore::pool::item_id ticket, const evalcore::error& why);
 
   std::vector<std::shared_ptr<evalcore::capi::shared_backend>> endpoints_;

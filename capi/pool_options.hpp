@@ -19,7 +19,7 @@ struct evc_pool_options : evalcore::capi::handle<evc_pool_options> {
   /// What was set, with what follows from it.
   [[nodiscard]] evalcore::pool::options whole() const {
     auto made = how;
-    if (how.dispatch_rate > 0 && !concurrency_named) made.max_in_flight = evalcore::pool::open_loop_in_flight;
+    evalcore::pool::open_loop(made, concurrency_named);
     return made;
   }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 
 #include "error.hpp"
 
@@ -44,10 +45,7 @@ std::optional<std::uint64_t> count_of(const chat::usage& usage, std::int32_t tok
   }
 }
 
-json::value known(const std::optional<std::uint64_t>& count) {
-  return count ? json::value(*count) : json::value();
-}
-json::value known(const std::optional<duration>& span) {
+json::value seconds_or_null(const std::optional<duration>& span) {
   return span ? json::value(seconds(*span)) : json::value();
 }
 
@@ -64,8 +62,7 @@ json::value calls_of(const chat::reply& reply) {
 }
 
 json::object token_of(const chat::token_choice& one) {
-  json::object told{{"token", one.token},
-                    {"logprob", one.logprob ? json::value(*one.logprob) : json::value()}};
+  json::object told{{"token", one.token}, {"logprob", json::or_null(one.logprob)}};
   if (one.bytes) {
     json::array bytes;
     for (const char byte : *one.bytes) bytes.push_back(std::int64_t{static_cast<unsigned char>(byte)});
@@ -90,14 +87,13 @@ json::value scores_of(const std::vector<chat::loglikelihood>& all) {
   json::array scores;
   for (const auto& one : all) {
     scores.push_back(json::object{{"sum_logprob", one.sum_logprob},
-                                  {"is_greedy", one.is_greedy ? json::value(*one.is_greedy) : json::value()},
+                                  {"is_greedy", json::or_null(one.is_greedy)},
                                   {"tokens", one.tokens}});
   }
   return scores;
 }
 
-json::value whole(const evc_reply& of) {
-  const auto& reply = of.what;
+json::value whole(const chat::reply& reply) {
   json::array dropped;
   for (const auto& field : reply.dropped) dropped.emplace_back(field);
   json::object told{
@@ -108,23 +104,25 @@ json::value whole(const evc_reply& of) {
       {"finish_raw", reply.finish_raw},
       {"model", reply.model},
       {"refusal", reply.refusal.empty() ? json::value() : json::value(reply.refusal)},
-      {"usage", json::object{{"prompt_tokens", known(reply.usage.prompt_tokens)},
-                             {"cached_tokens", known(reply.usage.cached_tokens)},
-                             {"completion_tokens", known(reply.usage.completion_tokens)},
-                             {"reasoning_tokens", known(reply.usage.reasoning_tokens)},
-                             {"cache_write_tokens", known(reply.usage.cache_write_tokens)}}},
-      {"timings", json::object{{"first_token_s", known(reply.timing.first_token)},
-                               {"total_s", known(reply.timing.total)}}},
+      {"usage", json::object{{"prompt_tokens", json::or_null(reply.usage.prompt_tokens)},
+                             {"cached_tokens", json::or_null(reply.usage.cached_tokens)},
+                             {"completion_tokens", json::or_null(reply.usage.completion_tokens)},
+                             {"reasoning_tokens", json::or_null(reply.usage.reasoning_tokens)},
+                             {"cache_write_tokens", json::or_null(reply.usage.cache_write_tokens)}}},
+      {"timings", json::object{{"first_token_s", seconds_or_null(reply.timing.first_token)},
+                               {"total_s", seconds_or_null(reply.timing.total)}}},
       {"dropped", std::move(dropped)},
   };
   if (!reply.logprobs.empty()) told.emplace_back("logprobs", logprobs_of(reply));
-  if (!of.scores.empty()) told.emplace_back("scores", scores_of(of.scores));
+  if (!reply.choices.empty()) told.emplace_back("scores", scores_of(reply.choices));
   if (!reply.metadata.empty()) told.emplace_back("metadata", reply.metadata);
   return told;
 }
 
-evc_str written(std::optional<std::string>& text, const json::value& from) {
-  if (!text) text = json::to_text(from);
+/// What `make` gives, made once.
+template <class Make>
+evc_str written(std::optional<std::string>& text, Make&& make) {
+  if (!text) text = json::to_text(make());
   return view(*text);
 }
 
@@ -143,8 +141,9 @@ evc_str evc_reply_reasoning(const evc_reply* reply) EVC_NOEXCEPT {
 }
 evc_str evc_reply_tool_calls(const evc_reply* reply) EVC_NOEXCEPT {
   constexpr std::string_view none = "[]";
-  return capi::look_at(reply, capi::view(none),
-                       [](auto& r) { return capi::written(r.calls_text, capi::calls_of(r.what)); });
+  return capi::look_at(reply, capi::view(none), [](auto& r) {
+    return capi::written(r.calls_text, [&] { return capi::calls_of(r.what); });
+  });
 }
 int32_t evc_reply_finish_reason(const evc_reply* reply) EVC_NOEXCEPT {
   return capi::look_at(reply, std::int32_t{EVC_FINISH_OTHER},
@@ -164,20 +163,23 @@ double evc_reply_total_s(const evc_reply* reply) EVC_NOEXCEPT {
   return capi::look_at(reply, -1.0, [](auto& r) { return capi::seconds_or_unknown(r.what.timing.total); });
 }
 size_t evc_reply_score_count(const evc_reply* reply) EVC_NOEXCEPT {
-  return capi::look_at(reply, std::size_t{0}, [](auto& r) { return r.scores.size(); });
+  return capi::look_at(reply, std::size_t{0}, [](auto& r) { return r.what.choices.size(); });
 }
 double evc_reply_sum_logprob(const evc_reply* reply, size_t continuation) EVC_NOEXCEPT {
   constexpr double none = std::numeric_limits<double>::quiet_NaN();
   return capi::look_at(reply, none, [&](auto& r) {
-    return continuation < r.scores.size() ? r.scores[continuation].sum_logprob : none;
+    return continuation < r.what.choices.size() ? r.what.choices[continuation].sum_logprob : none;
   });
 }
 int32_t evc_reply_is_greedy(const evc_reply* reply, size_t continuation) EVC_NOEXCEPT {
   return capi::look_at(reply, std::int32_t{-1}, [&](auto& r) {
-    if (continuation >= r.scores.size() || !r.scores[continuation].is_greedy) return -1;
-    return *r.scores[continuation].is_greedy ? 1 : 0;
+    const auto& scores = r.what.choices;
+    if (continuation >= scores.size() || !scores[continuation].is_greedy) return -1;
+    return *scores[continuation].is_greedy ? 1 : 0;
   });
 }
 evc_str evc_reply_json(const evc_reply* reply) EVC_NOEXCEPT {
-  return capi::look_at(reply, evc_str{}, [](auto& r) { return capi::written(r.whole_text, capi::whole(r)); });
+  return capi::look_at(reply, evc_str{}, [](auto& r) {
+    return capi::written(r.whole_text, [&] { return capi::whole(r.what); });
+  });
 }

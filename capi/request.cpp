@@ -1,6 +1,5 @@
 #include "request.hpp"
 
-#include <cmath>
 #include <functional>
 #include <limits>
 #include <optional>

@@ -1,14 +1,13 @@
 #include "run.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <optional>
 #include <random>
 #include <string>
 #include <utility>
 
 #include <evalcore/backend/probe.hpp>
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 #include <evalcore/base/signals_blocked.hpp>
 #include <evalcore/run/cost.hpp>
 #include <evalcore/run/prepare.hpp>
@@ -17,21 +16,16 @@
 #include "guard.hpp"
 #include "inputs.hpp"
 #include "pool_options.hpp"
+#include "queue_calls.hpp"
 #include "suite.hpp"
+#include "verdict.hpp"
 
 namespace capi = evalcore::capi;
 namespace json = evalcore::json;
 namespace run = evalcore::run;
-using evalcore::errc;
 using evalcore::result;
-using evalcore::stage;
 
 namespace {
-
-template <class Number>
-json::value known(const std::optional<Number>& number) {
-  return number ? json::value(*number) : json::value();
-}
 
 std::string text_of(const run::progress& at) {
   return json::to_text(json::object{{"items", at.items},
@@ -41,20 +35,10 @@ std::string text_of(const run::progress& at) {
                                     {"retrying", at.retrying},
                                     {"errors", at.errors},
                                     {"prompt_tokens", at.prompt_tokens},
-                                    {"cached_tokens", known(at.cached_tokens)},
+                                    {"cached_tokens", json::or_null(at.cached_tokens)},
                                     {"completion_tokens", at.completion_tokens},
                                     {"elapsed_s", at.elapsed_s},
-                                    {"paused_s", known(at.paused_s)}});
-}
-
-/// Of the model that answers, from the file that was named. Errors: as price_list's.
-result<std::optional<run::price>> price_of(const std::string& file, const std::string& model) {
-  if (file.empty()) return std::optional<run::price>();
-  const auto list = run::price_list::open(file);
-  if (!list) return list.error();
-  const auto found = list->find(model);
-  if (!found) return found.error();
-  return std::optional(*found);
+                                    {"paused_s", json::or_null(at.paused_s)}});
 }
 
 result<void> check_options(const evc_run_options& options) {
@@ -68,6 +52,10 @@ result<void> check_options(const evc_run_options& options) {
 evc_run::evc_run(std::shared_ptr<const run::suite> suite,
                  std::vector<std::shared_ptr<capi::shared_backend>> endpoints, const evc_run_options& options)
     : suite_(std::move(suite)), endpoints_(std::move(endpoints)), options_(options) {
+  if (!options_.host_scorer.empty()) {
+    scorer_ = std::make_shared<run::host_scorer>(
+        options_.host_scorer, [this](run::score_question&& what) { ask_score(std::move(what)); });
+  }
   const evalcore::signals_blocked quiet;
   thread_ = std::jthread([this](const std::stop_token& stop) { work(stop); });
 }
@@ -81,20 +69,15 @@ void evc_run::work(const std::stop_token& stop) noexcept {
   capi::pool_event last;
   try {
     last = run(stop);
-  } catch (const std::bad_alloc&) {
-    last =
-        capi::failed_event(EVC_EVENT_RUN_END, evalcore::fail(errc::no_memory, stage::none, "out of memory"));
-  } catch (const std::exception& thrown) {
-    last = capi::failed_event(
-        EVC_EVENT_RUN_END,
-        evalcore::fail(errc::internal, stage::none, std::string("evalcore has a bug: ") + thrown.what()));
+  } catch (...) {
+    last = capi::failed_event(EVC_EVENT_RUN_END, capi::caught());
   }
   events.push(std::move(last), true);
 }
 
 capi::pool_event evc_run::run(const std::stop_token& stop) {
   const auto items = std::min(suite_->size(), options_.how.limit.value_or(suite_->size()));
-  if (auto checked = run::check_items(*suite_, items); !checked) {
+  if (auto checked = run::check_items(*suite_, items, scorer_ != nullptr); !checked) {
     return capi::failed_event(EVC_EVENT_RUN_END, checked.error());
   }
   auto files =
@@ -119,17 +102,20 @@ result<run::run_options> evc_run::prepared(const std::stop_token& stop) {
   auto how = options_.how;
   const auto& first = *endpoints_.front();
   const auto& about = first.answers->about();
-  const auto price = price_of(options_.price, about.model);
-  if (!price) return price.error();
-  how.price = *price;
+  const auto prices = run::open_prices(options_.price);
+  if (!prices) return prices.error();
+  if (*prices) {
+    const auto price = (*prices)->find(about.model);
+    if (!price) return price.error();
+    how.price = *price;
+  }
   if (options_.probe) {
     auto report = evalcore::backend::probe(first.runtime->loop, *first.answers, {}, stop);
     if (!report) return std::move(report).error();
-    if (!report->alive) {
-      return evalcore::fail(errc::transport, stage::start, about.selector + " gives no answers");
-    }
+    if (!report->alive) return evalcore::backend::no_answers(*report);
     how.probe = *std::move(report);
   }
+  how.scorer = scorer_;
   if (first.at_url) how.request.model = about.model;
   how.pool.seed = std::random_device{}();
   how.options_json = json::to_text(options_.given);
@@ -137,6 +123,22 @@ result<run::run_options> evc_run::prepared(const std::stop_token& stop) {
   if (labels.model_name.empty()) labels.model_name = about.model;
   labels.model_path = first.model.empty() ? about.model : first.model;
   return how;
+}
+
+void evc_run::ask_score(run::score_question&& what) {
+  auto made = std::make_unique<evc_event>(EVC_EVENT_SCORE_ASKED);
+  made->ticket = what.ticket;
+  made->json = R"({"id":)";
+  json::append_quoted(made->json, what.item_id);
+  made->json += ",\"epoch\":" + std::to_string(what.epoch) + ",\"target\":" + json::to_text(what.target) +
+                ",\"item\":" + what.line + "}";
+  made->reply = std::make_unique<evc_reply>(std::move(what.reply));
+  events.push(std::move(made));
+}
+
+result<void> evc_run::score(std::uint64_t ticket, evalcore::score::verdict what) {
+  if (scorer_) return scorer_->give(ticket, std::move(what));
+  return capi::misuse("the host does not score this run: its options have no host_scorer");
 }
 
 run::observer evc_run::watch() {
@@ -159,11 +161,15 @@ run::observer evc_run::watch() {
 namespace {
 
 template <class Do>
-evc_status with(const evc_run* of, Do&& work) noexcept {
-  return capi::guard(nullptr, [&]() -> result<void> {
+evc_status with(const evc_run* of, Do&& work, evc_error** error = nullptr) noexcept {
+  return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::check_usable(of); !good) return good;
     return work();
   });
+}
+
+auto on_events_of(evc_run* run) {
+  return [run](auto&& work) { return with(run, [&] { return work(run->events); }); };
 }
 
 }  // namespace
@@ -199,40 +205,38 @@ evc_status evc_run_set_concurrency(evc_run* run, uint32_t requests) EVC_NOEXCEPT
   });
 }
 
+evc_status evc_run_score(evc_run* run, uint64_t ticket, evc_str score, evc_error** error) EVC_NOEXCEPT {
+  return with(
+      run,
+      [&]() -> result<void> {
+        auto read = capi::read_verdict(score);
+        if (!read) return std::move(read).error();
+        return run->score(ticket, *std::move(read));
+      },
+      error);
+}
+
+evc_status evc_run_unscored(evc_run* run, uint64_t ticket, evc_str reason, evc_error** error) EVC_NOEXCEPT {
+  return with(
+      run,
+      [&]() -> result<void> {
+        auto why = capi::read_text(reason, "the reason");
+        if (!why) return std::move(why).error();
+        return run->score(ticket, {false, 0, "", *std::move(why)});
+      },
+      error);
+}
+
 void evc_run_free(evc_run* run) EVC_NOEXCEPT { capi::free_in_its_process(run); }
 
 evc_status evc_run_poll(evc_run* run, int32_t timeout_ms, evc_event** out) EVC_NOEXCEPT {
-  evc_status status = EVC_OK;
-  if (out != nullptr) *out = nullptr;
-  const auto done = with(run, [&]() -> result<void> {
-    if (auto good = capi::clear(out); !good) return good;
-    capi::pool_event one;
-    status = capi::status_of(run->events.take(timeout_ms, one));
-    *out = one.release();
-    return {};
-  });
-  return done == EVC_OK ? status : done;
+  return capi::poll_with(on_events_of(run), timeout_ms, out);
 }
 
-evc_status evc_run_wake(evc_run* run) EVC_NOEXCEPT {
-  return with(run, [&]() -> result<void> {
-    run->events.wake();
-    return {};
-  });
-}
+evc_status evc_run_wake(evc_run* run) EVC_NOEXCEPT { return capi::wake_with(on_events_of(run)); }
 
-int32_t evc_run_event_fd(evc_run* run) EVC_NOEXCEPT {
-  std::int32_t descriptor = -1;
-  const auto done = with(run, [&]() -> result<void> {
-    descriptor = run->events.descriptor();
-    return {};
-  });
-  return done == EVC_OK ? descriptor : -1;
-}
+int32_t evc_run_event_fd(evc_run* run) EVC_NOEXCEPT { return capi::descriptor_with(on_events_of(run)); }
 
 evc_status evc_run_set_wakeup(evc_run* run, void (*hook)(void* context), void* context) EVC_NOEXCEPT {
-  return with(run, [&]() -> result<void> {
-    run->events.set_hook(hook, context);
-    return {};
-  });
+  return capi::hook_with(on_events_of(run), hook, context);
 }

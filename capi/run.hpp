@@ -28,6 +28,8 @@ struct evc_run : evalcore::capi::handle<evc_run>, evalcore::capi::of_one_process
 
   void cancel() { thread_.request_stop(); }
   void set_concurrency(std::uint32_t requests);
+  /// Errors: as host_scorer::give().
+  [[nodiscard]] evalcore::result<void> score(std::uint64_t ticket, evalcore::score::verdict what);
 
   evalcore::capi::event_queue events;
 
@@ -37,10 +39,12 @@ struct evc_run : evalcore::capi::handle<evc_run>, evalcore::capi::of_one_process
   [[nodiscard]] evalcore::capi::pool_event run(const std::stop_token& stop);
   [[nodiscard]] evalcore::result<evalcore::run::run_options> prepared(const std::stop_token& stop);
   [[nodiscard]] evalcore::run::observer watch();
+  void ask_score(evalcore::run::score_question&& what);
 
   std::shared_ptr<const evalcore::run::suite> suite_;
   std::vector<std::shared_ptr<evalcore::capi::shared_backend>> endpoints_;
   evc_run_options options_;
+  std::shared_ptr<evalcore::run::host_scorer> scorer_;  ///< Null: the host does not score.
   std::mutex mutex_;
   evalcore::pool::pool* pool_ = nullptr;  ///< While requests are sent.
   std::jthread thread_;                   ///< The last: it uses the others.

@@ -2,7 +2,9 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <evalcore/run/request_json.hpp>
 
@@ -16,6 +18,12 @@ using evalcore::result;
 
 namespace {
 
+/// What is set again counts as it was set last.
+void keep(json::object& given, const std::string& name, json::value value) {
+  std::erase_if(given, [&](const auto& one) { return one.first == name; });
+  given.emplace_back(name, std::move(value));
+}
+
 /// `change` returns result<void>; what it refuses counts as not given.
 template <class Change>
 evc_status set(evc_run_options* options, const char* name, const json::value& value, Change&& change,
@@ -23,7 +31,7 @@ evc_status set(evc_run_options* options, const char* name, const json::value& va
   return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = change(*options); !good) return good;
-    options->given.emplace_back(name, value);
+    keep(options->given, name, value);
     return {};
   });
 }
@@ -36,7 +44,7 @@ evc_status set_text(evc_run_options* options, const char* name, evc_str text, Ta
     if (!read) return std::move(read).error();
     if (auto good = capi::check_live(options); !good) return good;
     if (auto good = take(*options, *read); !good) return good;
-    options->given.emplace_back(name, *std::move(read));
+    keep(options->given, name, *std::move(read));
     return {};
   });
 }
@@ -113,8 +121,8 @@ evc_status evc_run_options_set_pool(evc_run_options* options, const evc_pool_opt
     if (auto good = capi::check_live(pool); !good) return good;
     options->how.pool = pool->whole();
     const auto& how = options->how.pool;
-    options->given.emplace_back(
-        "concurrency", how.adaptive ? json::value("auto") : json::value(std::uint64_t{how.max_in_flight}));
+    keep(options->given, "concurrency",
+         how.adaptive ? json::value("auto") : json::value(std::uint64_t{how.max_in_flight}));
     return {};
   });
 }
@@ -126,10 +134,13 @@ evc_status evc_run_options_set_params(evc_run_options* options, evc_str json,
         auto read = evalcore::run::with_params_from_json({}, text);
         if (!read) return std::move(read).error();
         const auto& thinking = read->thinking;
-        if (read->parallel_tool_calls || thinking.enabled || !thinking.effort.empty()) {
-          return evalcore::fail(evalcore::errc::invalid_request, evalcore::stage::config,
-                                "thinking, reasoning_effort and parallel_tool_calls have no default for a "
-                                "run: they stand in the items");
+        const auto& params = read->params;
+        if (read->parallel_tool_calls || thinking.enabled || !thinking.effort.empty() || params.format ||
+            params.logprobs || params.top_logprobs) {
+          return evalcore::fail(
+              evalcore::errc::invalid_request, evalcore::stage::config,
+              "only temperature, top_p, top_k, max_tokens, seed and stop have a default for "
+              "a run: what else is asked stands in the items");
         }
         o.how.request.defaults = std::move(read->params);
         return {};
@@ -176,6 +187,13 @@ evc_status evc_run_options_set_noise_floor(evc_run_options* options, uint64_t it
 }
 evc_status evc_run_options_set_probe(evc_run_options* options, int32_t wanted) EVC_NOEXCEPT {
   return keep_flag(options, "probe", wanted, [](auto& o) -> auto& { return o.probe; });
+}
+evc_status evc_run_options_set_host_scorer(evc_run_options* options, evc_str name) EVC_NOEXCEPT {
+  return set_text(options, "host_scorer", name, [](auto& o, const std::string& read) -> result<void> {
+    if (read.empty()) return capi::misuse("a host's scorer needs a name, which its scores are kept under");
+    o.host_scorer = read;
+    return {};
+  });
 }
 evc_status evc_run_options_set_model_name(evc_run_options* options, evc_str name) EVC_NOEXCEPT {
   return keep_text(options, "model_name", name, [](auto& o) -> auto& { return o.how.labels.model_name; });

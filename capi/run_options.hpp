@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +18,7 @@ struct evc_run_options : evalcore::capi::handle<evc_run_options> {
   std::optional<std::string> cache;  ///< Empty: only the run's own store.
   bool cache_sampled = false;
   std::string price;
+  std::string host_scorer;  ///< Its name; empty: items are scored by their own.
   bool probe = false;
   evalcore::json::object given;  ///< All that was set, for the store.
 };

@@ -5,19 +5,19 @@
 
 namespace evalcore::capi {
 
-shared_runtime::wait::wait(shared_runtime& on) : on_(on) {
-  const std::lock_guard held(on_.mutex_);
-  at_ = on_.waits_.insert(on_.waits_.end(), &stop_);
-}
-
-shared_runtime::wait::~wait() {
-  const std::lock_guard held(on_.mutex_);
-  on_.waits_.erase(at_);
+std::stop_token shared_runtime::until_interrupted() {
+  const std::lock_guard held(mutex_);
+  return stop_.get_token();
 }
 
 void shared_runtime::interrupt() {
-  const std::lock_guard held(mutex_);
-  for (auto* one : waits_) one->request_stop();
+  std::stop_source ended;
+  {
+    const std::lock_guard held(mutex_);
+    stop_.swap(ended);
+  }
+  // Without the lock: what it calls may be of any kind.
+  ended.request_stop();
 }
 
 }  // namespace evalcore::capi

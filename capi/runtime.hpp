@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <list>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -15,31 +14,17 @@
 
 namespace evalcore::capi {
 
-/// The loop and who waits for something on it. Shared by all that needs it, so that handles may be freed in
-/// any order.
+/// The loop. Shared by all that needs it, so that handles may be freed in any order.
 class shared_runtime {
  public:
-  /// A wait that interrupt() ends. Lives on the stack of who waits.
-  class wait {
-   public:
-    explicit wait(shared_runtime& on);
-    ~wait();
-    wait(const wait&) = delete;
-    wait& operator=(const wait&) = delete;
-    [[nodiscard]] std::stop_token token() const noexcept { return stop_.get_token(); }
-
-   private:
-    shared_runtime& on_;
-    std::stop_source stop_;
-    std::list<std::stop_source*>::iterator at_;
-  };
-
+  /// For one wait that begins now: the next interrupt() ends it.
+  [[nodiscard]] std::stop_token until_interrupted();
   void interrupt();
   net::loop loop;
 
  private:
   std::mutex mutex_;
-  std::list<std::stop_source*> waits_;
+  std::stop_source stop_;  ///< Of all waits since the last interrupt().
 };
 
 /// The base of what has threads or sockets: a process that forked has neither.

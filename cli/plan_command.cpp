@@ -13,7 +13,6 @@
 #include "commands.hpp"
 #include "exit_status.hpp"
 #include "open_backend.hpp"
-#include "price_option.hpp"
 #include "printable.hpp"
 
 namespace evalcore::cli {
@@ -72,7 +71,7 @@ void print_table(const run::suite_plan& of) {
 
 result<int> plan_command(const plan_arguments& arguments, const std::stop_token& stop) {
   const auto& wanted = arguments.suite;
-  const auto prices = open_prices(wanted.price);
+  const auto prices = run::open_prices(wanted.price);
   if (!prices) return prices.error();
   auto suite = run::suite::open(wanted.suite, wanted.answers);
   if (!suite) return std::move(suite).error();

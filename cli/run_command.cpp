@@ -21,7 +21,6 @@
 #include "exit_status.hpp"
 #include "open_backend.hpp"
 #include "outputs.hpp"
-#include "price_option.hpp"
 #include "progress_line.hpp"
 
 namespace evalcore::cli {
@@ -48,13 +47,6 @@ run::row_labels labels_of(const run_arguments& arguments, const backend::info& a
   return labels;
 }
 
-error no_answers(const backend::probe_report& of) {
-  const auto* chat = of.find("chat");
-  return fail(errc::transport, stage::start,
-              of.about.selector + " gives no answers" +
-                  (chat == nullptr ? "" : "; a plain request: " + chat->evidence));
-}
-
 }  // namespace
 
 result<int> run_command(const run_arguments& arguments, const std::stop_token& stop) {
@@ -63,7 +55,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
                 "name a model with --model FILE.gguf, or a backend with --backend: " + selector_names() +
                     " (`evalcore backends` says what each needs)");
   }
-  const auto prices = open_prices(arguments.suite.price);
+  const auto prices = run::open_prices(arguments.suite.price);
   if (!prices) return prices.error();
   auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
   if (!suite) return std::move(suite).error();
@@ -92,7 +84,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (arguments.probe) {
     auto report = backend::probe(loop, *endpoints.front(), {}, stop);
     if (!report) return std::move(report).error();
-    if (!report->alive) return no_answers(*report);
+    if (!report->alive) return backend::no_answers(*report);
     probe = *std::move(report);
   }
   if (auto made = files->make(); !made) return std::move(made).error();
@@ -102,9 +94,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   if (!arguments.backend.base_urls.empty()) how.request.model = endpoints.front()->about().model;
   how.pool = arguments.suite.pool;
   how.pool.seed = std::random_device{}();
-  if (how.pool.dispatch_rate > 0 && !arguments.suite.concurrency_named) {
-    how.pool.max_in_flight = evalcore::pool::open_loop_in_flight;
-  }
+  pool::open_loop(how.pool, arguments.suite.concurrency_named);
   auto& bound = how.pool.adaptive ? how.pool.highest_tried : how.pool.max_in_flight;
   const auto wanted = bound;
   bound = sockets_for(wanted, endpoints.size());

@@ -25,6 +25,7 @@ evalcore_test(table_engine
   LABEL threads)
 evalcore_test(capi_host
   SOURCES capi/test_pool_threads.cpp capi/test_handles.cpp capi/test_event_queue.cpp capi/test_played_backend.cpp
+    capi/test_run_options.cpp
   LAYERS ${every_layer}
   LINK evalcore_capi
   LABEL threads)
@@ -36,7 +37,7 @@ add_test(NAME capi.engine COMMAND test_capi_engine)
 set_tests_properties(capi.engine PROPERTIES TIMEOUT 120 LABELS threads)
 
 
-foreach(host pool misuse run episodes host_backend)
+foreach(host pool misuse guest run host_scorer episodes host_backend)
   add_executable(test_capi_${host} capi/test_${host}.c)
   target_link_libraries(test_capi_${host} PRIVATE evalcore::c)
   target_compile_options(test_capi_${host} PRIVATE ${strict_c})

@@ -4,7 +4,7 @@
 set(EVALCORE_FUZZ_SECONDS 5 CACHE STRING "How long each fuzz target searches")
 
 if(EVALCORE_BUILD_FUZZ)
-  foreach(layer base chat wire)
+  foreach(layer base chat wire capi)
     target_compile_options(evalcore_${layer} PRIVATE -fsanitize=fuzzer-no-link)
   endforeach()
 endif()
@@ -48,3 +48,14 @@ evalcore_fuzz(completions_reply RECORDED captures)
 evalcore_fuzz(responses_reply RECORDED responses)
 evalcore_fuzz(headers RECORDED captures http OPTIONS --http SOURCES net/reply_parser.cpp LINK Boost::headers)
 evalcore_fuzz(url SOURCES net/url.cpp)
+
+# The C ABI stands on all layers.
+set(everything evalcore_capi)
+foreach(layer ${every_layer})
+  list(APPEND everything evalcore_${layer})
+  if(TARGET evalcore_${layer}_heavy)
+    list(APPEND everything evalcore_${layer}_heavy)
+  endif()
+endforeach()
+list(REMOVE_ITEM everything evalcore_base evalcore_chat evalcore_wire)
+evalcore_fuzz(capi_sequence LINK ${everything})

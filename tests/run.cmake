@@ -22,6 +22,7 @@ evalcore_test(run
 # Apart: the store's kill test forks, and must not do so in a program with threads.
 evalcore_test(runner LABEL threads
   SOURCES
+    unit/test_host_scorer.cpp
     unit/test_merge.cpp
     unit/test_noise_floor.cpp
     unit/test_planned_source.cpp

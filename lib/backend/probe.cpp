@@ -182,4 +182,11 @@ result<probe_report> probe(net::loop& owner, backend& of, const probe_options& h
   return prober(owner, of, how, stop).run();
 }
 
+error no_answers(const probe_report& of) {
+  const auto* chat = of.find("chat");
+  return fail(errc::transport, stage::start,
+              of.about.selector + " gives no answers" +
+                  (chat == nullptr ? "" : "; a plain request: " + chat->evidence));
+}
+
 }  // namespace evalcore::backend

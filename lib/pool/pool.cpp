@@ -212,7 +212,9 @@ class pool::impl : public std::enable_shared_from_this<impl> {
 
   void scored(const start_attempt& what, gathering& all) {
     if (all.failure) return end(what.id, what.attempt, *std::move(all.failure));
-    end(what.id, what.attempt, chat::reply{}, std::move(all.scores));
+    chat::reply scored;
+    scored.choices = std::move(all.scores);
+    end(what.id, what.attempt, std::move(scored));
   }
 
   void share() {
@@ -265,8 +267,7 @@ class pool::impl : public std::enable_shared_from_this<impl> {
           .text = std::string(delta)});
   }
 
-  void end(item_id id, std::uint32_t attempt, result<chat::reply>&& outcome,
-           std::vector<chat::loglikelihood>&& scores = {}) {
+  void end(item_id id, std::uint32_t attempt, result<chat::reply>&& outcome) {
     const auto found = flights_.find(id);
     if (found == flights_.end() || found->second.attempt != attempt || !found->second.ticket) return;
     auto& one = found->second;
@@ -282,21 +283,20 @@ class pool::impl : public std::enable_shared_from_this<impl> {
       source_.on_retry(id, outcome.error());
       say(event::kind::retrying, id, one, std::move(outcome));
     } else {
-      finish(id, std::move(outcome), std::move(scores));
+      finish(id, std::move(outcome));
     }
     pump(now);
   }
 
   /// The item's end.
-  void finish(item_id id, result<chat::reply>&& outcome, std::vector<chat::loglikelihood>&& scores = {}) {
+  void finish(item_id id, result<chat::reply>&& outcome) {
     const auto node = flights_.extract(id);
     source_.on_end(id, outcome);
     push({.what = event::kind::ended,
           .id = id,
           .attempt = node.mapped().attempt,
           .endpoint = node.mapped().endpoint,
-          .outcome = held(std::move(outcome)),
-          .scores = std::move(scores)});
+          .outcome = held(std::move(outcome))});
   }
 
   void say(event::kind what, item_id id, const flight& one) {

@@ -1,16 +1,13 @@
 #include "run/episode_figures.hpp"
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 
 namespace evalcore::run {
 namespace {
 
 void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& more) {
   if (more) sum = sum.value_or(0) + *more;
-}
-
-json::value optional_number(const std::optional<std::uint64_t>& n) {
-  return n ? json::value(*n) : json::value();
 }
 
 }  // namespace
@@ -35,9 +32,9 @@ std::string to_json(const episode_figures& of) {
       {"replies", of.replies},
       {"reused", of.reused},
       {"diverged", of.diverged},
-      {"prompt_tokens", optional_number(of.prompt_tokens)},
-      {"cached_tokens", optional_number(of.cached_tokens)},
-      {"completion_tokens", optional_number(of.completion_tokens)},
+      {"prompt_tokens", json::or_null(of.prompt_tokens)},
+      {"cached_tokens", json::or_null(of.cached_tokens)},
+      {"completion_tokens", json::or_null(of.completion_tokens)},
       {"possibly_paid_twice", of.possibly_paid_twice},
       {"wall_s", of.wall_s},
   });

@@ -5,6 +5,7 @@
 
 #include <evalcore/run/ids.hpp>
 
+#include "run/answers.hpp"
 #include "run/prepared_item.hpp"
 
 namespace evalcore::run {
@@ -66,8 +67,7 @@ result<void> flights::started(const pool::event& event) {
 }
 
 result<void> flights::make(pool::item_id id) {
-  auto what = read_item(run_.from, out_.position(id), run_.request, run_.told.backend.identity,
-                        out_.second(id) ? second_epoch : 0);
+  auto what = run_.read(out_.position(id), out_.second(id) ? second_epoch : 0);
   if (!what) return std::move(what).error();
   const auto how = out_.planned().take_sent(id);
   flight made{what->record, {unix_ms_now(), std::nullopt, how.predicted_cached, how.slot, std::nullopt}};
@@ -115,13 +115,12 @@ result<void> flights::ended(pool::event& event) {
 result<void> flights::answered(std::uint32_t position, const flight& was, const chat::reply& reply) {
   auto one = run_.from.get(position);
   if (!one) return std::move(one).error();
-  auto scorer = score::find_scorer(one->scorer);
+  auto scorer = run_.scorer ? run_.scorer : score::find_scorer(one->scorer);
   if (!scorer) return std::move(scorer).error();
-  const auto verdict = (*scorer)->score(task_of(*one), reply);
-  if (auto kept = run_.into.put_reply(was.record, was.attempt, reply, verdict); !kept) return kept;
+  if (auto kept = keep_answer(run_, position, *one, **scorer, was.record, was.attempt, reply); !kept) {
+    return kept;
+  }
   run_.now.done += 1;
-  if (was.record.epoch == 0) run_.counts.answer(one->category, **scorer, reply, verdict);
-  if (run_.asks_twice(position)) run_.pairs->came(position, reply, verdict);
   tell_dropped(was.record.item_id, reply);
   count_tokens(reply, was.attempt);
   return {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,6 +13,8 @@
 #include <evalcore/run/suite.hpp>
 
 #include "run/answer_pairs.hpp"
+#include "run/answers.hpp"
+#include "run/host_scoring.hpp"
 #include "run/merge_parts.hpp"
 #include "run/merge_store.hpp"
 #include "run/prepared_item.hpp"
@@ -64,7 +67,9 @@ backend::info about_of(const part& first) {
 class merging {
  public:
   merging(const merge_options& how, suite what, std::vector<part> parts)
-      : how_(how), suite_(std::move(what)), parts_(std::move(parts)), setup_(parts_.front().setup) {}
+      : how_(how), suite_(std::move(what)), parts_(std::move(parts)), setup_(parts_.front().setup) {
+    if (!setup_.host_scorer.empty()) scorer_ = scored_by_host(setup_.host_scorer);
+  }
 
   result<merged_run> run() {
     begin_summary();
@@ -103,7 +108,7 @@ class merging {
   }
 
   result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
-    return read_item(suite_, index, setup_.request, out_.what.backend.identity, epoch);
+    return read_item(suite_, index, setup_.request, out_.what.backend.identity, epoch, scorer_);
   }
   [[nodiscard]] bool asks_twice(std::size_t index) const { return pairs_ && twice_[index]; }
 
@@ -158,7 +163,7 @@ class merging {
       return {};
     }
     const auto& reply = (*stored)->reply;
-    pairs_->came(index, reply, what->scorer->score(task_of(what->one), reply));
+    pairs_->came(index, reply, verdict_on(*what, **stored).value_or(score::verdict{}));
     tally_.tokens(reply, (*stored)->predicted_cached_tokens);
     return {};
   }
@@ -170,8 +175,9 @@ class merging {
     if (!stored) return std::move(stored).error();
     if (*stored) {
       const auto& reply = (*stored)->reply;
-      const auto verdict = scorer->score(task_of(one), reply);
-      tally_.answer(one.category, *scorer, reply, verdict);
+      const auto verdict = verdict_on(what, **stored).value_or(score::verdict{});
+      tally_.answer(reply);
+      tally_.verdict(one.category, *scorer, verdict);
       if (asks_twice(index)) pairs_->came(index, reply, verdict);
       tally_.tokens(reply, (*stored)->predicted_cached_tokens);
       return {};
@@ -238,7 +244,8 @@ class merging {
   const merge_options& how_;
   suite suite_;
   std::vector<part> parts_;
-  run_setup setup_;  ///< The first part's.
+  run_setup setup_;                              ///< The first part's.
+  std::shared_ptr<const score::scorer> scorer_;  ///< In the place of the items' own; null: those.
   merged_run out_;
   merge_store::history history_;
   std::map<std::string, std::uint64_t> failed_for_good_;  ///< By class, second requests included.

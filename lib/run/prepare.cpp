@@ -12,12 +12,20 @@
 
 namespace evalcore::run {
 
-result<void> check_items(const suite& from, std::size_t count) {
+namespace {
+
+result<void> check_scorer(const item& one) {
+  const auto scorer = score::find_scorer(one.scorer);
+  return scorer ? (*scorer)->check(task_of(one)) : scorer.error();
+}
+
+}  // namespace
+
+result<void> check_items(const suite& from, std::size_t count, bool scored_by_host) {
   for (std::size_t index = 0; index < count; ++index) {
     auto one = from.get(index);
     if (!one) return std::move(one).error();
-    const auto scorer = score::find_scorer(one->scorer);
-    auto fit = scorer ? (*scorer)->check(task_of(*one)) : scorer.error();
+    auto fit = scored_by_host ? result<void>() : check_scorer(*one);
     if (fit) {
       if (auto request = prepare(*one, {}); !request) fit = std::move(request).error();
     }
@@ -37,6 +45,7 @@ result<chat::request> prepare(const item& one, const request_options& how) {
   auto& params = request.params;
   if (!params.temperature) params.temperature = how.defaults.temperature;
   if (!params.top_p) params.top_p = how.defaults.top_p;
+  if (!params.top_k) params.top_k = how.defaults.top_k;
   if (!params.max_tokens) params.max_tokens = how.defaults.max_tokens;
   if (!params.seed) params.seed = how.defaults.seed;
   if (params.stop.empty()) params.stop = how.defaults.stop;

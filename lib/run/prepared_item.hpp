@@ -25,11 +25,13 @@ struct prepared_item {
 /// Under which the store keeps second answers.
 inline constexpr std::uint32_t second_epoch = 1;
 
-/// Errors: as suite::get(), score::find_scorer() and prepare().
+/// `scorer`: in the place of the item's own; null: that. Errors: as suite::get(), score::find_scorer() and
+/// prepare().
 [[nodiscard]] result<prepared_item> read_item(const suite& from, std::size_t index,
                                               const request_options& how,
                                               const std::map<std::string, std::string>& identity,
-                                              std::uint32_t epoch);
+                                              std::uint32_t epoch,
+                                              std::shared_ptr<const score::scorer> scorer);
 
 /// What the scorer looks at; refers to the item.
 [[nodiscard]] score::task task_of(const item& one);

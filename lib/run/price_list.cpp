@@ -135,4 +135,11 @@ result<price> price_list::find(std::string_view model) const {
                "\"; add an entry of that name, or of a pattern such as \"*\"");
 }
 
+result<std::optional<price_list>> open_prices(const std::string& path) {
+  if (path.empty()) return std::optional<price_list>();
+  auto opened = price_list::open(path);
+  if (!opened) return std::move(opened).error();
+  return std::optional(*std::move(opened));
+}
+
 }  // namespace evalcore::run

@@ -13,7 +13,7 @@ namespace {
 
 error no_folder(const outputs& paths, const std::string& why) {
   return fail(errc::storage, stage::store,
-              "cannot make the folder " + paths.folder + ": " + why + "; name another with --out");
+              "cannot make the folder " + paths.folder + ": " + why + "; name another (--out)");
 }
 
 /// Whether the folder is there or could be made, without making it: an hour of loading does not end in a
@@ -36,7 +36,8 @@ result<std::optional<store>> open_cache(const std::string& named, const std::str
   std::error_code absent;
   if (!std::filesystem::exists(named, absent)) {
     return fail(errc::not_found, stage::store,
-                "there is no store " + named + " for --cache; without a name it reuses what " + own + " has");
+                "there is no store " + named +
+                    " to take replies from (--cache); without a name it reuses what " + own + " has");
   }
   if (std::filesystem::equivalent(named, own, absent)) return std::optional<store>();
   auto opened = store::open(named);
@@ -60,11 +61,11 @@ result<void> make_folder(const outputs& paths) {
 }
 
 result<void> write_outputs(const summary& of, const row_labels& labels, const outputs& paths) {
-  auto dated = labels;
-  dated.timestamp = timestamp(unix_ms_now());
-  std::string lines;
-  for (const auto& one : rows_of(of, dated)) lines += to_line(one);
   if (!of.interrupted && of.stopped.empty()) {
+    auto dated = labels;
+    dated.timestamp = timestamp(unix_ms_now());
+    std::string lines;
+    for (const auto& one : rows_of(of, dated)) lines += to_line(one);
     if (auto written = write_file_atomically(paths.rows, lines); !written) return written;
   }
   return write_file_atomically(paths.summary, to_json(of));

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -8,9 +10,12 @@
 
 #include "run/answer_pairs.hpp"
 #include "run/ledger.hpp"
+#include "run/prepared_item.hpp"
 #include "run/tally.hpp"
 
 namespace evalcore::run {
+
+class host_scoring;
 
 /// What the parts of one run share. All of them work on the host's thread.
 struct run_state {
@@ -25,10 +30,15 @@ struct run_state {
   progress now = {};
   std::vector<bool> twice =
       {};  ///< By position in the suite, whether an item is asked twice; empty: none is.
-  std::optional<answer_pairs> pairs = {};  ///< There where some are.
+  std::optional<answer_pairs> pairs = {};            ///< There where some are.
+  std::shared_ptr<const score::scorer> scorer = {};  ///< In the place of the items' own; null: those.
+  host_scoring* host = nullptr;                      ///< Where that is the host's, who asks it.
 
   run_state(const suite& what, store& kept_in, const run_options& options, const observer& watching)
       : from(what), into(kept_in), how(options), watch(watching), request(options.request) {}
+  [[nodiscard]] result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
+    return read_item(from, index, request, told.backend.identity, epoch, scorer);
+  }
   [[nodiscard]] bool asks_twice(std::size_t position) const { return pairs && twice[position]; }
 
   run_state(const run_state&) = delete;

@@ -15,6 +15,7 @@
 #include <evalcore/run/planning.hpp>
 
 #include "run/flights.hpp"
+#include "run/host_scoring.hpp"
 #include "run/limit_text.hpp"
 #include "run/outgoing.hpp"
 #include "run/run_state.hpp"
@@ -47,6 +48,22 @@ class lent_pool {
   const observer& watch_;
 };
 
+/// Has the pool's poll return when the host gives a score.
+class heard_scorer {
+ public:
+  heard_scorer(host_scorer* who, pool::pool& running) : who_(who) {
+    if (who_ != nullptr) who_->when_given([&running] { running.wake(); });
+  }
+  ~heard_scorer() {
+    if (who_ != nullptr) who_->when_given(nullptr);
+  }
+  heard_scorer(const heard_scorer&) = delete;
+  heard_scorer& operator=(const heard_scorer&) = delete;
+
+ private:
+  host_scorer* who_;
+};
+
 /// One run, on the host's thread: from the store to the pool and back.
 class runner {
  public:
@@ -57,7 +74,12 @@ class runner {
         backend_(*endpoints_.front()),
         pool_(how.pool),
         stop_(std::move(stop)),
-        run_(what, into, how, watch) {}
+        run_(what, into, how, watch) {
+    if (!how_.scorer) return;
+    scoring_ = std::make_unique<host_scoring>(run_, *how_.scorer);
+    run_.scorer = scored_by_host(how_.scorer->name());
+    run_.host = scoring_.get();
+  }
 
   result<summary> run() {
     begin_summary();
@@ -84,6 +106,9 @@ class runner {
     if (auto taken = take_cached(run_, left->cached); !taken) return std::move(taken).error();
     if (out_) {
       if (auto sent = send(); !sent) return std::move(sent).error();
+    }
+    if (scoring_) {
+      if (auto scored = await_scores(); !scored) return std::move(scored).error();
     }
     return finish();
   }
@@ -137,7 +162,8 @@ class runner {
             .adaptive = told_.adaptive,
             .labels = how_.labels,
             .noise_floor = how_.noise_floor,
-            .price = how_.price};
+            .price = how_.price,
+            .host_scorer = how_.scorer ? how_.scorer->name() : ""};
   }
 
   /// So many requests in flight at most, at each endpoint.
@@ -170,6 +196,7 @@ class runner {
       requests.wake();
     });
     const lent_pool lent(watch_, requests);
+    const heard_scorer heard(how_.scorer.get(), requests);
     flights flying(run_, *out_);
     started_ = steady_clock::now();
     const double processor_at_start = processor_seconds();
@@ -193,6 +220,9 @@ class runner {
         auto handled = store_failure_ ? result<void>() : bear(flying.handle(*event), requests);
         if (!handled) return handled;
         if (store_failure_ && answered && !out_->second(event->id)) told_.not_saved += 1;
+      }
+      if (scoring_ && !store_failure_) {
+        if (auto scored = bear(scoring_->go_on(), requests); !scored) return scored;
       }
       if (now - synced >= sync_interval) {
         auto flushed = store_failure_ ? result<void>() : bear(run_.into.sync(), requests);
@@ -253,6 +283,22 @@ class runner {
     return run_.into.sync();
   }
 
+  result<void> await_scores() {
+    const auto meanwhile = [this] {
+      tell(steady_clock::now());
+      return run_.into.sync();
+    };
+    if (store_failure_) {
+      scoring_->give_up();
+      return {};
+    }
+    auto scored = scoring_->finish(stop_, meanwhile);
+    if (scored || scored.error().at != stage::store) return scored;
+    store_failure_ = std::move(scored).error();
+    told_.stopped = store_failure_->message;
+    return {};
+  }
+
   result<summary> finish() {
     told_.interrupted = stop_.stop_requested();
     run_.costs.close();
@@ -281,9 +327,10 @@ class runner {
   const observer& watch_ = run_.watch;
   summary& told_ = run_.told;
 
-  std::vector<std::size_t> own_;   ///< Suite positions of a shard's items.
-  std::size_t seconds_ = 0;        ///< Second answers to ask for.
-  std::unique_ptr<outgoing> out_;  ///< Null: nothing is to be sent.
+  std::vector<std::size_t> own_;           ///< Suite positions of a shard's items.
+  std::size_t seconds_ = 0;                ///< Second answers to ask for.
+  std::unique_ptr<outgoing> out_;          ///< Null: nothing is to be sent.
+  std::unique_ptr<host_scoring> scoring_;  ///< Null: the items' scorers do it.
   run_record record_;
   std::optional<error> store_failure_;  ///< It takes no more.
   std::string kept_limits_;             ///< As the store has them.

@@ -3,16 +3,10 @@
 #include <array>
 #include <utility>
 
+#include <evalcore/base/json_optional.hpp>
+
 namespace evalcore::run {
 namespace {
-
-template <class Number>
-json::value optional_number(const std::optional<Number>& of) {
-  if constexpr (std::is_same_v<Number, double>)
-    return of ? json::value(*of) : json::value();
-  else
-    return of ? json::value(static_cast<std::int64_t>(*of)) : json::value();
-}
 
 struct price_class {
   std::string_view name;
@@ -70,6 +64,7 @@ std::optional<request_options> request_from(const json::value& root) {
   out.model = read.text("model");
   defaults.temperature = read.number<double>("temperature");
   defaults.top_p = read.number<double>("top_p");
+  if (root.find("top_k") != nullptr) defaults.top_k = read.number<std::uint32_t>("top_k");
   defaults.max_tokens = read.number<std::uint32_t>("max_tokens");
   defaults.seed = read.number<std::int64_t>("seed");
   if (const auto* stops = read.member("stop"); stops != nullptr && stops->if_array() != nullptr) {
@@ -105,15 +100,17 @@ json::object common_of(const run_setup& of) {
   json::array stops;
   for (const auto& one : defaults.stop) stops.emplace_back(one);
   return json::object{{"model", of.request.model},
-                      {"temperature", optional_number(defaults.temperature)},
-                      {"top_p", optional_number(defaults.top_p)},
-                      {"max_tokens", optional_number(defaults.max_tokens)},
-                      {"seed", optional_number(defaults.seed)},
+                      {"temperature", json::or_null(defaults.temperature)},
+                      {"top_p", json::or_null(defaults.top_p)},
+                      {"top_k", json::or_null(defaults.top_k)},
+                      {"max_tokens", json::or_null(defaults.max_tokens)},
+                      {"seed", json::or_null(defaults.seed)},
                       {"stop", std::move(stops)},
                       {"tools_as_text", of.request.tools == tools_mode::text},
                       {"items", of.items},
                       {"task", of.task},
-                      {"noise_floor", optional_number(of.noise_floor)}};
+                      {"noise_floor", json::or_null(of.noise_floor)},
+                      {"host_scorer", of.host_scorer}};
 }
 
 std::string to_json(const run_setup& of) {
@@ -132,7 +129,7 @@ std::string to_json(const run_setup& of) {
                                     {"baseline", of.labels.baseline},
                                     {"model_name", of.labels.model_name},
                                     {"model_path", of.labels.model_path},
-                                    {"model_step", optional_number(of.labels.model_step)},
+                                    {"model_step", json::or_null(of.labels.model_step)},
                                     {"pico_usd_per_token", std::move(prices)}});
 }
 
@@ -150,8 +147,9 @@ result<run_setup> setup_from(std::string_view text) {
   reader shared(*common);
   out.items = shared.number<std::uint64_t>("items").value_or(0);
   out.task = shared.text("task");
-  // Runs from before there was such an option have no word of it.
+  // Runs from before there were such options have no word of them.
   if (common->find("noise_floor") != nullptr) out.noise_floor = shared.number<std::uint64_t>("noise_floor");
+  if (common->find("host_scorer") != nullptr) out.host_scorer = shared.text("host_scorer");
   reader read(*root);
   out.shard = read.text("shard");
   out.order = read.text("order");

@@ -52,6 +52,7 @@ struct suite::impl {
   std::string task;
   std::string hash;
 
+  bool in_memory = false;
   bool bfcl = false;
   std::string category;  ///< As the name of a BFCL file tells it.
   suite_file answers;
@@ -66,6 +67,11 @@ struct suite::impl {
     auto line = parse_line(text);
     if (!line) return at_line(questions, where, std::move(line).error());
     if (entries.empty()) bfcl = bfcl || is_bfcl_line(*line);
+    if (bfcl && in_memory) {
+      return at_line(
+          questions, where,
+          bad_line("a question of BFCL, whose answer stands in another file; open the file of questions"));
+    }
     auto one = item_of(*line);
     if (!one) return at_line(questions, where, std::move(one).error());
     ids.push_back({std::hash<std::string>{}(one->id), static_cast<std::uint32_t>(entries.size())});
@@ -169,6 +175,18 @@ result<suite> suite::open(const std::string& path, const std::string& answers_pa
     state->bfcl = true;
     state->category = *std::move(category);
   }
+  return from(std::move(state), answers_path);
+}
+
+result<suite> suite::from_text(const std::string& name, std::string lines) {
+  auto state = std::make_unique<impl>();
+  state->questions = suite_file::in_memory(name, std::move(lines));
+  state->in_memory = true;
+  return from(std::move(state), {});
+}
+
+result<suite> suite::from(std::unique_ptr<impl> state, const std::string& answers_path) {
+  const std::string& path = state->questions.path();
   sha256 hash;
   const auto walked = state->questions.for_each_line(
       hash, [&](std::string_view text, const extent& where) { return state->index_line(text, where); });
@@ -201,6 +219,10 @@ result<item> suite::get(std::size_t index) const {
     one->target = *std::move(target);
   }
   return one;
+}
+
+result<std::string> suite::line(std::size_t index) const {
+  return impl_->questions.read(impl_->entries.at(index));
 }
 
 const std::string& suite::path() const noexcept { return impl_->questions.path(); }

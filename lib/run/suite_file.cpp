@@ -96,12 +96,14 @@ suite_file::~suite_file() {
 
 suite_file::suite_file(suite_file&& other) noexcept
     : path_(std::move(other.path_)),
+      lines_(std::move(other.lines_)),
       descriptor_(std::exchange(other.descriptor_, -1)),
       size_(other.size_),
       modified_ns_(other.modified_ns_) {}
 
 suite_file& suite_file::operator=(suite_file&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(lines_, other.lines_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(size_, other.size_);
   std::swap(modified_ns_, other.modified_ns_);
@@ -129,8 +131,20 @@ result<suite_file> suite_file::open(const std::string& path) {
   return file;
 }
 
+suite_file suite_file::in_memory(std::string name, std::string lines) {
+  suite_file made;
+  made.path_ = std::move(name);
+  made.lines_ = std::move(lines);
+  return made;
+}
+
 result<void> suite_file::for_each_line(sha256& hash, const visitor& visit) const {
   line_cutter cutter(*this, visit);
+  if (descriptor_ < 0) {
+    hash.raw(lines_);
+    if (auto done = cutter.block(lines_); !done) return done;
+    return cutter.end();
+  }
   std::string buffer(block_bytes, '\0');
   for (off_t offset = 0;;) {
     const auto got = ::pread(descriptor_, buffer.data(), buffer.size(), offset);
@@ -145,6 +159,7 @@ result<void> suite_file::for_each_line(sha256& hash, const visitor& visit) const
 }
 
 result<std::string> suite_file::read(const extent& where) const {
+  if (descriptor_ < 0) return lines_.substr(where.offset, where.length);
   struct stat about{};
   if (::fstat(descriptor_, &about) != 0) return cannot_read(path_, errno);
   if (about.st_size != size_ || modified_ns(about) != modified_ns_) {

@@ -18,7 +18,7 @@ struct extent {
   std::uint32_t line = 0;  ///< 1-based.
 };
 
-/// A file of lines, plain or gzipped, open for as long as this lives.
+/// A file of lines, plain or gzipped, open for as long as this lives; or such lines in memory.
 class suite_file {
  public:
   suite_file() = default;
@@ -28,6 +28,9 @@ class suite_file {
 
   /// Errors: not_found, storage, bad_suite (not a regular file, damaged gzip data).
   [[nodiscard]] static result<suite_file> open(const std::string& path);
+
+  /// Lines that are no file's; `name` stands for the path.
+  [[nodiscard]] static suite_file in_memory(std::string name, std::string lines);
 
   using visitor = std::function<result<void>(std::string_view text, const extent& where)>;
   /// Calls `visit` for every line that is not blank, without its line end and without a byte order mark; its
@@ -43,6 +46,7 @@ class suite_file {
 
  private:
   std::string path_;
+  std::string lines_;  ///< Without a descriptor.
   int descriptor_ = -1;
   std::int64_t size_ = 0;
   std::int64_t modified_ns_ = 0;

@@ -76,6 +76,9 @@ result<void> read_sampling(const json::value& params, chat::parameters& into) {
   const auto top_p = number_in(params, "top_p", 0, 1, "a number from 0 to 1");
   if (!top_p) return top_p.error();
   into.top_p = *top_p;
+  const auto top_k = count_in(params, "top_k", 1, unbounded, "a whole number of 1 or more");
+  if (!top_k) return top_k.error();
+  into.top_k = *top_k;
   const auto most = count_in(params, "max_tokens", 1, unbounded, "a whole number of 1 or more");
   if (!most) return most.error();
   into.max_tokens = *most;
@@ -204,9 +207,9 @@ result<void> read_thinking(const json::value& params, chat::thinking_control& in
 result<void> read_params(const json::value& params, chat::request& into) {
   const auto* members = params.if_object();
   if (members == nullptr) return bad_line("\"params\" is not an object");
-  static constexpr std::array<std::string_view, 12> known{
-      "temperature",         "top_p",           "max_tokens", "seed",         "stop",     "tool_choice",
-      "parallel_tool_calls", "response_format", "logprobs",   "top_logprobs", "thinking", "reasoning_effort"};
+  static constexpr auto known = std::to_array<std::string_view>(
+      {"temperature", "top_p", "top_k", "max_tokens", "seed", "stop", "tool_choice", "parallel_tool_calls",
+       "response_format", "logprobs", "top_logprobs", "thinking", "reasoning_effort"});
   if (auto clean = only_known(*members, known, "params"); !clean) return clean;
   if (auto read = read_sampling(params, into.params); !read) return read;
   if (auto read = read_tool_use(params, into); !read) return read;

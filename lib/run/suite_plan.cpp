@@ -25,19 +25,10 @@ json::value cost_as_json(const std::optional<planned_cost>& of) {
                       {"items_without_bound", of->unbounded}};
 }
 
-/// The bound on the length of each item's answer.
-result<std::vector<std::optional<std::uint32_t>>> lengths_of(const suite& from,
-                                                             const std::vector<std::uint32_t>& indices,
-                                                             const request_options& how) {
-  std::vector<std::optional<std::uint32_t>> lengths;
-  lengths.reserve(indices.size());
-  for (const auto index : indices) {
-    const auto one = from.get(index);
-    if (!one) return one.error();
-    const auto& own = one->request.params.max_tokens;
-    lengths.push_back(own ? own : how.defaults.max_tokens);
-  }
-  return lengths;
+/// The bound on the length of an item's answer; nothing where there is none.
+std::optional<std::uint32_t> length_of(const chat::request& item, const request_options& how) {
+  if (!item.choices.empty()) return 0;  // Nothing is generated.
+  return item.params.max_tokens ? item.params.max_tokens : how.defaults.max_tokens;
 }
 
 }  // namespace
@@ -84,17 +75,17 @@ result<suite_plan> plan_suite(const suite& from, const suite_plan_options& how,
   of.plan = *std::move(made);
   of.prediction = prefix::simulate(of.plan, cache, in_flight);
   of.tools = request.tools == tools_mode::text ? "text" : "native";
+  std::vector<std::optional<std::uint32_t>> lengths;
   for (const auto index : indices) {
     auto one = from.get(index);
     if (!one) return std::move(one).error();
+    lengths.push_back(length_of(one->request, request));
     of.ids.push_back(std::move(one->id));
   }
   if (how.prices != nullptr) {
     const auto price = how.prices->find(model);
     if (!price) return price.error();
-    const auto lengths = lengths_of(from, indices, request);
-    if (!lengths) return lengths.error();
-    of.cost = cost_of(of.plan, of.prediction, *lengths, how.expected_output, *price);
+    of.cost = cost_of(of.plan, of.prediction, lengths, how.expected_output, *price);
   }
   return of;
 }

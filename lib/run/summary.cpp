@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 #include <evalcore/base/version.hpp>
 #include <evalcore/score/rate_bounds.hpp>
 
@@ -11,14 +12,6 @@
 
 namespace evalcore::run {
 namespace {
-
-json::value optional_number(const std::optional<std::uint64_t>& n) {
-  return n ? json::value(*n) : json::value();
-}
-json::value optional_number(const std::optional<double>& n) { return n ? json::value(*n) : json::value(); }
-json::value optional_number(const std::optional<std::uint32_t>& n) {
-  return n ? json::value(std::uint64_t{*n}) : json::value();
-}
 
 json::value counts(const std::map<std::string, std::uint64_t>& of) {
   json::object members;
@@ -101,11 +94,11 @@ json::value noise(const std::optional<noise_floor>& of) {
       {"changed", count(&noise_floor::changed)},
       {"changed_rate_bounds", bounds(&noise_floor::changed)},
       {"flips", count(&noise_floor::flips)},
-      {"flip_rate", optional_number(rate)},
+      {"flip_rate", json::or_null(rate)},
       {"flip_rate_bounds", bounds(&noise_floor::flips)},
-      {"difference_stderr", optional_number(of ? of->difference_stderr() : std::nullopt)},
-      {"difference_stderr_at_most", optional_number(of ? of->difference_stderr_at_most() : std::nullopt)},
-      {"cache_differed", optional_number(of ? of->cache_differed : std::nullopt)},
+      {"difference_stderr", json::or_null(of ? of->difference_stderr() : std::nullopt)},
+      {"difference_stderr_at_most", json::or_null(of ? of->difference_stderr_at_most() : std::nullopt)},
+      {"cache_differed", json::or_null(of ? of->cache_differed : std::nullopt)},
       {"changed_where_cache_differed", told ? json::value(of->changed_where_cache_differed) : json::value()},
   };
 }
@@ -188,8 +181,8 @@ std::string to_json(const summary& of) {
       {"backend", json::object{{"selector", of.backend.selector},
                                {"dialect", of.backend.dialect},
                                {"model", of.backend.model},
-                               {"slots", optional_number(of.backend.slots)},
-                               {"context_per_slot", optional_number(of.backend.context_per_slot)},
+                               {"slots", json::or_null(of.backend.slots)},
+                               {"context_per_slot", json::or_null(of.backend.context_per_slot)},
                                {"identity", strings(of.backend.identity)}}},
       {"probe", json::object{{"depth", name(of.probe.depth)}, {"findings", answers(of.probe)}}},
       {"order", of.order},
@@ -211,28 +204,28 @@ std::string to_json(const summary& of) {
       {"interrupted", of.interrupted},
       {"stopped", of.stopped.empty() ? json::value() : json::value(of.stopped)},
       {"possibly_paid_twice", of.possibly_paid_twice},
-      {"score", optional_number(of.score())},
-      {"score_bounds", json::array{optional_number(of.score()), optional_number(of.score_upper_bound())}},
+      {"score", json::or_null(of.score())},
+      {"score_bounds", json::array{json::or_null(of.score()), json::or_null(of.score_upper_bound())}},
       {"metrics", metrics},
       {"wall_s", of.wall_s},
-      {"processor_s", optional_number(of.processor_s)},
+      {"processor_s", json::or_null(of.processor_s)},
       {"peak_memory_gb",
        of.peak_memory ? json::value(static_cast<double>(*of.peak_memory) / 1e9) : json::value()},
       {"items_per_s", of.wall_s > 0 && done > 0 ? json::value(done / of.wall_s) : json::value()},
-      {"mean_ttft_s", optional_number(of.mean_ttft_s)},
-      {"prompt_tokens", optional_number(of.prompt_tokens)},
-      {"cached_tokens", optional_number(of.cached_tokens)},
+      {"mean_ttft_s", json::or_null(of.mean_ttft_s)},
+      {"prompt_tokens", json::or_null(of.prompt_tokens)},
+      {"cached_tokens", json::or_null(of.cached_tokens)},
       {"fed_tokens", of.prompt_tokens && of.cached_tokens ? json::value(*of.prompt_tokens - *of.cached_tokens)
                                                           : json::value()},
-      {"cache_write_tokens", optional_number(of.cache_write_tokens)},
-      {"completion_tokens", optional_number(of.completion_tokens)},
-      {"reasoning_tokens", optional_number(of.reasoning_tokens)},
+      {"cache_write_tokens", json::or_null(of.cache_write_tokens)},
+      {"completion_tokens", json::or_null(of.completion_tokens)},
+      {"reasoning_tokens", json::or_null(of.reasoning_tokens)},
       {"cost", costs(of.cost)},
       {"noise_floor", noise(of.noise_floor)},
       {"prefix", json::object{{"unit", of.plan_exact ? "tokens" : "bytes"},
                               {"groups", of.prefix_groups},
                               {"invariant", of.invariant_prefix},
-                              {"predicted_cached_tokens", optional_number(of.predicted_cached_tokens)}}},
+                              {"predicted_cached_tokens", json::or_null(of.predicted_cached_tokens)}}},
       {"endpoints", endpoints(of.endpoints)},
       {"cut_by_length", of.cut_by_length},
       {"empty_answers", of.empty_answers},

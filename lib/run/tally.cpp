@@ -35,15 +35,17 @@ void tally::item(const std::string& category, const score::scorer& scorer) {
   }
 }
 
-void tally::answer(const std::string& category, const score::scorer& scorer, const chat::reply& reply,
-                   const score::verdict& verdict) {
-  into_.answered += 1;
-  if (verdict.scored) {
-    add(metric_for(category, scorer.metric()), verdict.value);
-    for (const auto& one : verdict.further) add(metric_for(category, one.metric), one.value);
-  } else {
+void tally::verdict(const std::string& category, const score::scorer& scorer, const score::verdict& what) {
+  if (!what.scored) {
     into_.unscored += 1;
+    return;
   }
+  add(metric_for(category, scorer.metric()), what.value);
+  for (const auto& one : what.further) add(metric_for(category, one.metric), one.value);
+}
+
+void tally::answer(const chat::reply& reply) {
+  into_.answered += 1;
   if (reply.finish == chat::finish_reason::length) into_.cut_by_length += 1;
   if (reply.finish == chat::finish_reason::other) into_.unknown_finish += 1;
   if (reply.text.empty() && reply.calls.empty() && reply.choices.empty()) into_.empty_answers += 1;

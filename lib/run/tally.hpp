@@ -17,8 +17,8 @@ class tally {
   explicit tally(summary& into) : into_(into) {}
 
   void item(const std::string& category, const score::scorer& scorer);
-  void answer(const std::string& category, const score::scorer& scorer, const chat::reply& reply,
-              const score::verdict& verdict);
+  void answer(const chat::reply& reply);
+  void verdict(const std::string& category, const score::scorer& scorer, const score::verdict& what);
   /// False when the reply's counts cannot be, and were left out.
   bool tokens(const chat::reply& reply, const std::optional<std::uint64_t>& predicted_cached);
 

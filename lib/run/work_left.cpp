@@ -7,24 +7,11 @@
 #include <evalcore/run/ids.hpp>
 #include <evalcore/run/response_cache.hpp>
 
+#include "run/answers.hpp"
 #include "run/prepared_item.hpp"
 
 namespace evalcore::run {
 namespace {
-
-result<prepared_item> read(const run_state& of, std::size_t index, std::uint32_t epoch = 0) {
-  return read_item(of.from, index, of.request, of.told.backend.identity, epoch);
-}
-
-/// Scored again: it is cheap, and a scorer that was mended counts at once.
-result<score::verdict> reuse(run_state& of, std::size_t index, const prepared_item& what,
-                             const stored_reply& stored) {
-  auto verdict = what.scorer->score(task_of(what.one), stored.reply);
-  if (auto kept = of.into.put_verdict(what.record, verdict); !kept) return std::move(kept).error();
-  if (!stored.priced) of.costs.reused(what.request, stored.reply);
-  if (of.asks_twice(index)) of.pairs->came(index, stored.reply, verdict);
-  return verdict;
-}
 
 /// The reply that stands in for the backend's, which may be greedy without a word of it in the request.
 result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepared_item& what) {
@@ -37,13 +24,7 @@ result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepare
 result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {
   auto stored = of.into.find(what.record);
   if (!stored) return std::move(stored).error();
-  if (*stored) {
-    auto verdict = reuse(of, index, what, **stored);
-    if (!verdict) return std::move(verdict).error();
-    of.told.reused += 1;
-    of.counts.answer(what.one.category, *what.scorer, (*stored)->reply, *verdict);
-    return {};
-  }
+  if (*stored) return reuse_answer(of, index, what, **stored);
   auto earlier = stand_in(of, what);
   if (!earlier) return std::move(earlier).error();
   if (*earlier) {
@@ -57,14 +38,11 @@ result<void> look_for(run_state& of, std::size_t index, const prepared_item& wha
 
 /// No response cache: what an earlier request was given says nothing of how this one would be answered.
 result<void> look_for_second(run_state& of, std::size_t index, work_left& into) {
-  auto what = read(of, index, second_epoch);
+  auto what = of.read(index, second_epoch);
   if (!what) return std::move(what).error();
   auto stored = of.into.find(what->record);
   if (!stored) return std::move(stored).error();
-  if (*stored) {
-    auto verdict = reuse(of, index, *what, **stored);
-    return verdict ? result<void>() : std::move(verdict).error();
-  }
+  if (*stored) return reuse_answer(of, index, *what, **stored);
   if (auto payable = of.costs.payable(what->one.id, what->request); !payable) return payable;
   into.seconds.push_back(static_cast<std::uint32_t>(index));
   return {};
@@ -92,7 +70,7 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
   std::uint64_t sampled = 0;
   for (std::size_t at = 0; at < of.told.items; ++at) {
     const auto index = own != nullptr ? (*own)[at] : at;
-    auto what = read(of, index);
+    auto what = of.read(index);
     if (!what) return std::move(what).error();
     out.any_tools = out.any_tools || !what->one.request.tools.empty();
     of.counts.item(what->one.category, *what->scorer);
@@ -115,19 +93,19 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
 
 result<void> take_cached(run_state& of, const std::vector<std::size_t>& positions) {
   for (const auto index : positions) {
-    auto what = read(of, index);
+    auto what = of.read(index);
     if (!what) return std::move(what).error();
     auto earlier = stand_in(of, *what);
     if (!earlier) return std::move(earlier).error();
     const auto& [reply, run_id] = earlier->value();
-    const auto verdict = what->scorer->score(task_of(what->one), reply);
     const attempt_record nothing_sent{
         .started_unix_ms = unix_ms_now(), .cost = of.costs.sent(0), .answered_by = run_id};
-    if (auto kept = of.into.put_reply(what->record, nothing_sent, reply, verdict); !kept) return kept;
+    if (auto kept = keep_answer(of, index, what->one, *what->scorer, what->record, nothing_sent, reply);
+        !kept) {
+      return kept;
+    }
     of.told.reused += 1;
     of.told.stood_in += 1;
-    of.counts.answer(what->one.category, *what->scorer, reply, verdict);
-    if (of.asks_twice(index)) of.pairs->came(index, reply, verdict);
   }
   return {};
 }

@@ -56,6 +56,7 @@ evc_status_name                             cstr    status
 evc_error_status                            status  handle
 evc_error_message                           str     handle
 evc_error_detail                            str     handle
+evc_error_stage                             str     handle
 evc_error_backend_words                     str     handle
 evc_error_is_retryable                      i32     handle
 evc_error_http_status                       i32     handle
@@ -117,7 +118,6 @@ evc_request_add_message                     status  handle i32 str
 evc_request_add_messages                    status  handle str handles
 evc_request_set_tools                       status  handle str handles
 evc_request_set_params                      status  handle str handles
-evc_request_set_top_k                       status  handle u32
 evc_request_set_cache_key                   status  handle str
 evc_request_set_stream                      status  handle i32
 evc_request_set_context                     status  handle str
@@ -170,10 +170,14 @@ evc_engine_options_set_output_queue_size    status  handle u32
 evc_engine_options_set_per_row_sampling     status  handle i32
 evc_engine_options_set_cache_max_bytes      status  handle u64
 evc_engine_options_set_cache_max_snapshots  status  handle u32
+evc_engine_options_set_context_tokens       status  handle u32
+evc_engine_options_set_threads              status  handle u32
+evc_engine_options_set_evaluation           status  handle str
 evc_engine_request_new                      handle
 evc_engine_request_free                     void    handle
 evc_engine_request_set_prompt               status  handle str i32
 evc_engine_request_set_prompt_tokens        status  handle tokens
+evc_engine_request_set_messages             status  handle str handles
 evc_engine_request_set_max_tokens           status  handle u32
 evc_engine_request_set_temperature          status  handle f64
 evc_engine_request_set_top_p                status  handle f64
@@ -187,9 +191,11 @@ evc_engine_request_set_cache                status  handle str str
 evc_engine_request_add_cache_cut            status  handle u32
 evc_engine_request_set_progress             status  handle i32
 evc_engine_new_table                        status  handle handle handle handles handles
+evc_engine_open                             status  str handle handles handles
 evc_engine_submit                           status  handle handle u64 u64* handles
 evc_engine_cancel                           void    handle u64
 evc_engine_poll                             status  handle i32 handles
+evc_engine_wake                             status  handle
 evc_engine_event_kind                       i32     handle
 evc_engine_event_tag                        u64     handle
 evc_engine_event_token                      i32     handle
@@ -221,6 +227,7 @@ evc_episodes_event_fd                       i32     handle
 evc_episodes_free                           void    handle
 
 evc_suite_open                              status  str str handles handles
+evc_suite_open_text                         status  str str handles handles
 evc_suite_free                              void    handle
 evc_suite_plan                              status  handle handle handle handles handles
 
@@ -245,9 +252,12 @@ evc_run_options_set_probe                   status  handle i32
 evc_run_options_set_model_name              status  handle str
 evc_run_options_set_model_step              status  handle i64
 evc_run_options_set_baseline                status  handle i32
+evc_run_options_set_host_scorer             status  handle str
 evc_run_start                               status  handle handle handles size handle handles handles
 evc_run_cancel                              status  handle
 evc_run_set_concurrency                     status  handle u32
+evc_run_score                               status  handle u64 str handles
+evc_run_unscored                            status  handle u64 str handles
 evc_run_poll                                status  handle i32 handles
 evc_run_wake                                status  handle
 evc_run_event_fd                            i32     handle

@@ -65,13 +65,18 @@ def line(item: Mapping[str, Any], number: int) -> str:
     return json.dumps(kept, default=_plain, allow_nan=False)
 
 
+def lines(items: Items) -> Iterator[str]:
+    """The lines of the suite, with their ends. Errors: TypeError, ValueError (a NaN)."""
+    for number, item in enumerate(_records(items)):
+        yield line(item, number) + "\n"
+
+
 def write(items: Items, path: pathlib.Path) -> None:
     """The suite's file, whole or not at all. Errors: TypeError, ValueError (a NaN), OSError."""
     part = path.with_name(path.name + ".part")
     try:
         with open(part, "w", encoding="utf-8", newline="\n") as file:
-            for number, item in enumerate(_records(items)):
-                file.write(line(item, number) + "\n")
+            file.writelines(lines(items))
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)

@@ -52,6 +52,7 @@ def error_from(address: int | None, status: int | None = None) -> errors.Evalcor
     return kind(
         read(lib.evc_error_message(address)) or str(kind.__doc__),
         detail=read(lib.evc_error_detail(address)),
+        stage=read(lib.evc_error_stage(address)),
         retryable=bool(lib.evc_error_is_retryable(address)),
         http_status=lib.evc_error_http_status(address) or None,
         backend_words=read(lib.evc_error_backend_words(address)),

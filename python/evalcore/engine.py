@@ -9,14 +9,14 @@ import dataclasses
 import itertools
 import json
 import weakref
-from typing import TYPE_CHECKING, Any, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, cast
 
 from evalcore import errors
 from evalcore._abi import lib
 from evalcore._native import TIMEOUT, Handle, call, check, error_from, make, raw, read, text, tokens
 from evalcore._queue import Queue
 from evalcore._runtime import interruptible
-from evalcore.options import EngineOptions, made
+from evalcore.options import EngineOptions, Path, made
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -55,14 +55,14 @@ class Completion:
 class Prompt:
     """What is asked of an engine.
 
-    prompt: text, or token ids. special: text is as a chat template writes it, with special tokens spelled out.
+    prompt: text, token ids, or turns as OpenAI's chat API has them, for the engine's template. special: text is as a chat template writes it, with special tokens spelled out.
     max_tokens: None is as many as the context holds. temperature 0 is greedy. top_k 0: all. seed None: the engine
     draws one. controls: min_p, repetition_penalty, presence_penalty, frequency_penalty, logit_bias. logprobs: so many
     likely tokens beside each. continuations: nothing is generated, each is scored as if it followed. cache: scope and
     key; requests of the same lend each other what they computed, at cuts (tokens of the prompt). phases: Phase events.
     """
 
-    prompt: Union[str, Sequence[int]]
+    prompt: Union[str, Sequence[int], Sequence[Mapping[str, Any]]]
     special: bool = True
     max_tokens: Optional[int] = None
     temperature: Optional[float] = None
@@ -141,24 +141,35 @@ class Engine:
 
     table, context: their addresses. The table is copied, the context handed over: the table's `destroy` is called for
     it on a thread of the engine's. It blocks until the runtime has started; a model may take minutes to load. Errors:
-    InvalidArgumentError, and what the runtime fails with. GGUF models need none of this: Backend("embedded", …).
+    InvalidArgumentError, and what the runtime fails with. For a GGUF model there is Engine.open().
 
     Any thread. close(), or the end of the block, cancels what runs and waits for `destroy`. Read events as they come: a
     request that holds more than output_queue_size of them ends with CancelledError ("stream_backpressure").
     """
 
     def __init__(self, table: int, context: int = 0, **options: Unpack[EngineOptions]) -> None:
+        self._start(options, lambda settings: make(lib.evc_engine_new_table, table, context, settings))
+
+    @classmethod
+    def open(cls, model: Path, **options: Unpack[EngineOptions]) -> Engine:
+        """The same on a GGUF model. Suites and pools rather take a Backend("embedded", …). Errors besides: NotFoundError,
+        UnsupportedError (also in a build without llama.cpp), NoMemoryError."""
+        made_so = cls.__new__(cls)
+        made_so._start(options, lambda settings: make(lib.evc_engine_open, text(model), settings))
+        return made_so
+
+    def _start(self, options: EngineOptions, begin: Callable[[int], int]) -> None:
         def start() -> int:
             with made("engine", options) as settings:
-                return make(lib.evc_engine_new_table, table, context, settings)
+                return begin(settings)
 
-        self._handle = Handle(interruptible(start), lib.evc_engine_free)
+        self._handle = Handle(interruptible(start), lib.evc_engine_free, lib.evc_engine_wake)
         self._queue: Queue[Generation] = Queue(self._handle, self._read)
         self._pending: dict[int, Generation] = {}
         self._tags = itertools.count(1)
         weakref.finalize(self, self._handle.close)
 
-    def submit(self, prompt: Prompt | str | Sequence[int], **how: Any) -> Generation:
+    def submit(self, prompt: Prompt | str | Sequence[int] | Sequence[Mapping[str, Any]], **how: Any) -> Generation:
         """Asks and does not wait. `how`: the other members of a Prompt.
 
         Errors: OverloadedError (more wait than max_queue_size), InvalidArgumentError, InvalidRequestError, ClosedError.
@@ -209,8 +220,11 @@ class Engine:
 def _fill(request: int, asked: Prompt) -> None:
     if isinstance(asked.prompt, str):
         check(lib.evc_engine_request_set_prompt(request, text(asked.prompt), int(asked.special)), "the prompt")
+    elif asked.prompt and isinstance(asked.prompt[0], Mapping):
+        call(lib.evc_engine_request_set_messages, request, text(json.dumps(list(asked.prompt))))
     else:
-        check(lib.evc_engine_request_set_prompt_tokens(request, tokens(list(asked.prompt))), "the prompt")
+        ids = cast(Sequence[int], asked.prompt)
+        check(lib.evc_engine_request_set_prompt_tokens(request, tokens(list(ids))), "the prompt")
     for name in ("max_tokens", "temperature", "top_p", "top_k", "seed", "logprobs"):
         value = getattr(asked, name)
         if value is not None:

@@ -177,7 +177,7 @@ class Episodes:
             raise
 
     def finish(self) -> dict[str, Any]:
-        """Cancels what is out and closes the run in the store: {begun, ended, finished_before, left, sent, retried,
+        """Cancels what is out and closes the run in the store: {episodes, ended, finished_before, left, sent, retried,
         replies, reused, diverged, …}; what is not known is None. Once, the last call but close()."""
         with self._handle as address:
             return dict(json.loads(take_text(make(lib.evc_episodes_finish, address))))

@@ -9,7 +9,7 @@ class EvalcoreError(Exception):
     """A call or a request failed.
 
     message: a sentence for a person. code: the name of its class in C ("rate_limited"). detail: a finer word,
-    maybe empty. retryable: the same request may succeed later. http_status: None where there is none.
+    maybe empty. stage: at what it failed ("connect", "decode", "store", …), maybe empty. retryable: the same request may succeed later. http_status: None where there is none.
     backend_words: what the backend itself said, maybe empty; it may hold words of the request.
     """
 
@@ -20,6 +20,7 @@ class EvalcoreError(Exception):
         message: str,
         *,
         detail: str = "",
+        stage: str = "",
         retryable: bool = False,
         http_status: int | None = None,
         backend_words: str = "",
@@ -27,6 +28,7 @@ class EvalcoreError(Exception):
         super().__init__(message)
         self.message = message
         self.detail = detail
+        self.stage = stage
         self.retryable = retryable
         self.http_status = http_status
         self.backend_words = backend_words

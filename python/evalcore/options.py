@@ -78,6 +78,9 @@ class EngineOptions(TypedDict, total=False):
     per_row_sampling: bool
     cache_max_bytes: int
     cache_max_snapshots: int
+    context_tokens: int
+    threads: int
+    evaluation: str
 
 
 class EpisodesOptions(TypedDict, total=False):
@@ -111,6 +114,7 @@ class RunOptions(TypedDict, total=False):
     model_name: str
     model_step: int
     baseline: bool
+    host_scorer: str
 
 
 # Options that are given all at once here, and one by one there.

@@ -85,12 +85,8 @@ def _fill(handle: int, request: Request, stream: bool) -> None:
     if request.tools is not None:
         call(lib.evc_request_set_tools, handle, text(json.dumps(list(request.tools))))
     params = {name: value for name, value in request.params.items() if value is not None}
-    top_k = params.pop("top_k", None)
     if params:
         call(lib.evc_request_set_params, handle, text(json.dumps(params)))
-    # After the others, which take the place of all parameters before them.
-    if top_k is not None:
-        check(lib.evc_request_set_top_k(handle, top_k), f"top_k={top_k!r}")
     if request.model is not None:
         check(lib.evc_request_set_model(handle, text(request.model)), "the model's name")
     if request.cache_key is not None:

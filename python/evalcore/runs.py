@@ -19,11 +19,12 @@ from evalcore._queue import SLICE_MS
 from evalcore._watch import Signal, Watch
 from evalcore.backend import Backend, opened
 from evalcore.options import Path, RunOptions, made
+from evalcore.scoring import Scorer, Scoring, is_async, name_of
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-NOTE, PROGRESS, RUN_END = 5, 6, 7
+NOTE, PROGRESS, RUN_END, SCORE_ASKED = 5, 6, 7, 14
 
 
 @dataclasses.dataclass(frozen=True)
@@ -66,8 +67,9 @@ class Run:
     close(), or the end of the block, cancels it and waits until what is done is kept.
     """
 
-    def __init__(self, handle: int, out: pathlib.Path) -> None:
+    def __init__(self, handle: int, out: pathlib.Path, scorer: Optional[Scorer] = None) -> None:
         self._handle = Handle(handle, lib.evc_run_free, lib.evc_run_wake)
+        self._scoring = Scoring(scorer, self._handle) if scorer else None
         self._descriptor: int = lib.evc_run_event_fd(handle)
         self._out = out
         self._notes: list[str] = []
@@ -100,6 +102,8 @@ class Run:
         return self._result()
 
     def __iter__(self) -> Iterator[Note | Progress]:
+        if self._scoring and self._scoring.is_async:
+            raise TypeError("the scorer is an async function: read the run by `async for`, or await wait()")
         while not self._over:
             told = self._take(SLICE_MS)
             if told is not None:
@@ -120,6 +124,9 @@ class Run:
         except asyncio.CancelledError:
             self.cancel()
             raise
+        finally:
+            if self._scoring:
+                await self._scoring.end()
 
     def close(self) -> None:
         self._handle.close()
@@ -157,6 +164,8 @@ class Run:
             return Note(self._notes[-1])
         if kind == PROGRESS:
             return Progress(json.loads(read(lib.evc_event_json(event))))
+        if kind == SCORE_ASKED and self._scoring:
+            self._scoring.asked(event)
         if kind == RUN_END:
             error, summary = lib.evc_event_error(event), read(lib.evc_event_json(event))
             self._error = error_from(error) if error else None
@@ -185,9 +194,17 @@ def start(
     *,
     out: Path,
     answers: Optional[Path] = None,
+    scorer: Optional[Scorer] = None,
     **options: Unpack[RunOptions],
 ) -> Run:
-    """Begins a run and does not wait for it; see run() for what it takes. BadSuiteError: a line of the suite."""
+    """Begins a run and does not wait for it; see run() for what it takes. BadSuiteError: a line of the suite.
+
+    With a scorer somebody must read the run, or it does not end.
+    """
+    if scorer is not None:
+        options.setdefault("host_scorer", name_of(scorer))
+    elif "host_scorer" in options:
+        raise TypeError("host_scorer is the name of a scorer, and none is given")
     folder = pathlib.Path(os.path.abspath(out))
     if is_path(items):
         path = pathlib.Path(items)  # type: ignore[arg-type]
@@ -199,7 +216,7 @@ def start(
     with suite.opened(path, answers) as opened_suite, made("run", options) as settings:
         check(lib.evc_run_options_set_out(settings, text(folder)), f"out={out!r}")
         with opened(backends) as (owner, endpoints, count):
-            return Run(make(lib.evc_run_start, owner, opened_suite, endpoints, count, settings), folder)
+            return Run(make(lib.evc_run_start, owner, opened_suite, endpoints, count, settings), folder, scorer)
 
 
 def run(
@@ -208,6 +225,7 @@ def run(
     *,
     out: Path,
     answers: Optional[Path] = None,
+    scorer: Optional[Scorer] = None,
     **options: Unpack[RunOptions],
 ) -> RunResult:
     """Runs a suite and waits for its end, as `evalcore run` does.
@@ -218,10 +236,18 @@ def run(
     out: the folder of the run's files; the same call again goes on from what is there and sends only what is missing.
     answers: of a BFCL suite.
 
+    scorer: `scorer(item, reply)` scores all replies in the place of the suite's scorers: a number from 0 to 1, or a
+    mapping {value, extracted, reason}. item: the members of its line; reply: a Reply. What it raises makes the item
+    unscored, with its text as the reason. An async function may score up to 256 replies at once, another one after the
+    other on this thread. Scores are kept under `host_scorer`, by default the function's name: the same call again
+    scores only what has no score under that name, so a scorer that changed takes another.
+
     Ctrl-C cancels it; what is done is kept. Errors: BadSuiteError, BusyError (another process has the store),
     StorageError, and those of the backend. A request that failed is no error of the run: the summary counts it.
     """
-    with start(items, backends, out=out, answers=answers, **options) as going:
+    if scorer is not None and is_async(scorer):
+        return asyncio.run(run_async(items, backends, out=out, answers=answers, scorer=scorer, **options))
+    with start(items, backends, out=out, answers=answers, scorer=scorer, **options) as going:
         return going.result()
 
 
@@ -231,11 +257,12 @@ async def run_async(
     *,
     out: Path,
     answers: Optional[Path] = None,
+    scorer: Optional[Scorer] = None,
     **options: Unpack[RunOptions],
 ) -> RunResult:
     """run() in an event loop. Items are read, and the suite is checked, on another thread."""
     begin = asyncio.get_running_loop().run_in_executor(
-        None, lambda: start(items, backends, out=out, answers=answers, **options)
+        None, lambda: start(items, backends, out=out, answers=answers, scorer=scorer, **options)
     )
     async with await begin as going:
         return await going.wait()

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import json
-import pathlib
-import tempfile
 from typing import TYPE_CHECKING, Any, Iterator
 
 from evalcore._abi import lib
-from evalcore._items import Items, is_path, write
+from evalcore._items import Items, is_path, lines
 from evalcore._native import make, take_text, text
 from evalcore._runtime import interruptible
 from evalcore.backend import Backend
@@ -20,9 +18,12 @@ if TYPE_CHECKING:
 
 
 @contextlib.contextmanager
-def opened(path: Path, answers: Path | None) -> Iterator[int]:
-    """The handle as long as the block lasts; every line is checked."""
-    handle = make(lib.evc_suite_open, text(path), text(answers or ""))
+def opened(items: Items, answers: Path | None) -> Iterator[int]:
+    """The handle as long as the block lasts; every line is checked. Items that are no path are kept in memory."""
+    if is_path(items):
+        handle = make(lib.evc_suite_open, text(items), text(answers or ""))  # type: ignore[arg-type]
+    else:
+        handle = make(lib.evc_suite_open_text, text("items.jsonl"), text("".join(lines(items))))
     try:
         yield handle
     finally:
@@ -43,12 +44,8 @@ def plan(
     options limit, order, params, tools, pool and price count. Errors: BadSuiteError, and those of the backend. Blocks;
     Ctrl-C ends it. Any thread.
     """
-    with tempfile.TemporaryDirectory(prefix="evalcore-") as folder:
-        path = items if is_path(items) else pathlib.Path(folder, "items.jsonl")
-        if not is_path(items):
-            write(items, pathlib.Path(path))  # type: ignore[arg-type]
-        with contextlib.ExitStack() as kept:
-            suite = kept.enter_context(opened(path, answers))  # type: ignore[arg-type]
-            settings = kept.enter_context(made("run", options))
-            model = kept.enter_context(backend._handle) if backend else None
-            return dict(json.loads(interruptible(lambda: take_text(make(lib.evc_suite_plan, suite, model, settings)))))
+    with contextlib.ExitStack() as kept:
+        suite = kept.enter_context(opened(items, answers))
+        settings = kept.enter_context(made("run", options))
+        model = kept.enter_context(backend._handle) if backend else None
+        return dict(json.loads(interruptible(lambda: take_text(make(lib.evc_suite_plan, suite, model, settings)))))

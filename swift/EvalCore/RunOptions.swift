@@ -18,8 +18,8 @@ public struct RunOptions: Sendable {
     public var shard: (index: Int, count: Int)?
     /// How requests go out.
     public var pool = PoolOptions()
-    /// Parameters for what an item leaves open, as a JSON object: `temperature`, `top_p`, `max_tokens`, `seed`, `stop`,
-    /// `response_format`, `logprobs`, `top_logprobs`.
+    /// Parameters for what an item leaves open, as a JSON object: `temperature`, `top_p`, `top_k`, `max_tokens`, `seed`,
+    /// `stop`.
     public var parametersJSON: String?
     /// How declared tools reach the model: `auto` (the default), `native`, `text`.
     public var tools: String?

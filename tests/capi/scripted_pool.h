@@ -1,21 +1,8 @@
-/* A runtime, a script and pools on it, for test programs in C. */
+/* Pools on a script, for test programs in C. */
 #ifndef TESTS_CAPI_SCRIPTED_POOL_H
 #define TESTS_CAPI_SCRIPTED_POOL_H
 
-#include "host.h"
-
-static evc_runtime* runtime = NULL;
-static evc_backend* scripted = NULL;
-
-static inline void open_script(void) {
-  evc_backend_options* options = evc_backend_options_new();
-  evc_error* error = NULL;
-  check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
-  check(evc_backend_open(runtime, str("scripted"), options, &scripted, &error) == EVC_OK,
-        "a script is opened");
-  if (error != NULL) printf("%.*s\n", (int)evc_error_message(error).size, evc_error_message(error).data);
-  evc_backend_options_free(options);
-}
+#include "scripted.h"
 
 static inline evc_pool* pool_of(evc_pool_options* options) {
   evc_pool* pool = NULL;

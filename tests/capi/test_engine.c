@@ -1,6 +1,9 @@
 /* A host in C99 that gives evalcore a model runtime of its own and asks it questions. */
+#define _POSIX_C_SOURCE 200809L
+
 #include "host.h"
 #include "toy_engine.h"
+#include "wakeup.h"
 
 /* What came of one request. */
 typedef struct outcome {
@@ -90,6 +93,53 @@ static void submit(evc_engine* engine, evc_engine_request* request, uint64_t tag
 
 static const char* const prompts[] = {"The first of many questions", "What is the second?",
                                       "Here comes the third one", "And at last, number four"};
+
+static void a_model_that_is_not_there(void) {
+  evc_engine* engine = NULL;
+  evc_error* error = NULL;
+  evc_engine_options* options = evc_engine_options_new();
+  static toy_engine toy;
+  const evc_step_engine_table table = toy_table();
+  evc_status status = evc_engine_open(str("/missing/model.gguf"), NULL, &engine, &error);
+  check(status == EVC_E_NOT_FOUND || status == EVC_E_UNSUPPORTED, "a model must be there, and llama.cpp");
+  check(engine == NULL && evc_error_message(error).size > 0, "or it is said what is missing");
+  evc_error_free(error);
+  check(evc_engine_open(str("\xff"), NULL, &engine, NULL) == EVC_E_INVALID_ARGUMENT, "a path is a text");
+  check(evc_engine_options_set_context_tokens(options, 0) == EVC_E_INVALID_ARGUMENT,
+        "a context holds tokens");
+  check(evc_engine_options_set_threads(options, 0) == EVC_E_INVALID_ARGUMENT, "somebody computes");
+  check(evc_engine_options_set_evaluation(options, str("exact")) == EVC_E_INVALID_ARGUMENT, "in a known way");
+  check(evc_engine_options_set_evaluation(options, str("fast")) == EVC_OK, "such as this");
+  check(evc_engine_new_table(&table, &toy, options, &engine, &error) == EVC_E_INVALID_ARGUMENT,
+        "which a table has no use for");
+  check(has(evc_error_message(error), "evaluation") && toy.destroys == 0,
+        "by name, and its context left alone");
+  evc_error_free(error);
+  evc_engine_options_free(options);
+}
+
+/* Bytes that are no text, and sizes without data. */
+static void no_text(void) {
+  evc_engine_request* request = evc_engine_request_new();
+  evc_error* error = NULL;
+  evc_str nothing;
+  evc_tokens none;
+  nothing.data = NULL;
+  nothing.size = 3;
+  none.data = NULL;
+  none.size = 3;
+  check(evc_engine_request_set_prompt(request, nothing, 1) == EVC_E_INVALID_ARGUMENT, "a prompt has data");
+  check(evc_engine_request_set_prompt(request, str("\xff"), 0) == EVC_E_INVALID_ARGUMENT, "that is a text");
+  check(evc_engine_request_set_prompt_tokens(request, none) == EVC_E_INVALID_ARGUMENT, "so have tokens");
+  check(evc_engine_request_add_continuation(request, none) == EVC_E_INVALID_ARGUMENT, "and continuations");
+  check(evc_engine_request_add_stop(request, nothing) == EVC_E_INVALID_ARGUMENT, "and stops");
+  check(evc_engine_request_set_cache(request, nothing, str("k")) == EVC_E_INVALID_ARGUMENT, "and scopes");
+  check(evc_engine_request_set_controls(request, nothing, NULL) == EVC_E_INVALID_ARGUMENT, "and controls");
+  check(evc_engine_request_set_messages(request, str("[{}]"), &error) == EVC_E_INVALID_REQUEST, "and turns");
+  check(evc_error_message(error).size > 0, "which says what is wrong");
+  evc_error_free(error);
+  evc_engine_request_free(request);
+}
 
 static void many_at_once(evc_engine* engine) {
   static outcome all[16];
@@ -215,6 +265,29 @@ static void broken(evc_engine* engine, toy_engine* toy) {
   check(all[0].status == EVC_OK, "and may work again");
 }
 
+static void waiting_for_events(evc_engine* engine) {
+  static outcome all[1];
+  evc_engine_event* event = NULL;
+  int hooked[2];
+  const int fd = evc_engine_event_fd(engine);
+  memset(all, 0, sizeof all);
+  while (evc_engine_poll(engine, 0, &event) == EVC_OK) evc_engine_event_free(event);
+  check(fd >= 0 && !readable(fd, 0), "without events the descriptor is not readable");
+  check(pipe(hooked) == 0, "the hook has a pipe");
+  check(evc_engine_set_wakeup(engine, write_a_byte, &hooked[1]) == EVC_OK, "a hook is taken");
+  submit(engine, ask(prompts[0], 3), 0);
+  check(readable(hooked[0], 20000), "and called for the first event");
+  check(readable(fd, 20000), "and the descriptor readable");
+  poll_until(engine, all, 1);
+  while (evc_engine_poll(engine, 0, &event) == EVC_OK) evc_engine_event_free(event);
+  check(!readable(fd, 0), "until there are no more");
+  check(evc_engine_wake(engine) == EVC_OK, "a host wakes its poll");
+  check(evc_engine_poll(engine, -1, &event) == EVC_E_TIMEOUT && event == NULL, "which returns with nothing");
+  check(evc_engine_set_wakeup(engine, NULL, NULL) == EVC_OK, "a hook is taken away");
+  close(hooked[0]);
+  close(hooked[1]);
+}
+
 int main(void) {
   static toy_engine toy;
   evc_step_engine_table table = toy_table();
@@ -222,6 +295,8 @@ int main(void) {
   evc_engine* engine = NULL;
   evc_error* error = NULL;
 
+  a_model_that_is_not_there();
+  no_text();
   table.open = NULL;
   check(evc_engine_new_table(&table, &toy, NULL, &engine, &error) == EVC_E_INVALID_ARGUMENT && engine == NULL,
         "a table without a function is refused");
@@ -243,6 +318,7 @@ int main(void) {
   shared_prefix(engine, &toy);
   stop_and_controls(engine);
   scores(engine);
+  waiting_for_events(engine);
   cancel_and_poll(engine);
   broken(engine, &toy);
 

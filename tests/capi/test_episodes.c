@@ -2,13 +2,9 @@
    conversation that was given up goes on from the store. */
 #define _XOPEN_SOURCE 700
 
-#include <poll.h>
-#include <time.h>
-
+#include "scripted.h"
 #include "temporary_folder.h"
-
-static evc_runtime* runtime = NULL;
-static evc_backend* scripted = NULL;
+#include "wakeup.h"
 
 static evc_episodes* open_store(const char* name, uint32_t max_turns) {
   char path[256];
@@ -47,14 +43,6 @@ static evc_event* next(evc_episodes* episodes, int32_t kind, uint64_t tag) {
   check(evc_episodes_poll(episodes, 20000, &event) == EVC_OK, "an event comes in time");
   check(evc_event_kind(event) == kind && evc_event_tag(event) == tag, "it is the expected one");
   return event;
-}
-
-static int readable(int descriptor) {
-  struct pollfd one;
-  one.fd = descriptor;
-  one.events = POLLIN;
-  one.revents = 0;
-  return poll(&one, 1, 0) == 1;
 }
 
 static void answer_with_tool(evc_episodes* episodes, uint64_t episode) {
@@ -96,7 +84,7 @@ static void a_conversation(void) {
   check(evc_episodes_end(episodes, episode, str(""), NULL) == EVC_E_NOT_FOUND, "it is over");
   check(evc_episodes_running(episodes) == 0, "none is under way");
   check(evc_episodes_finish(episodes, &figures, NULL) == EVC_OK, "the host finishes");
-  check(has(evc_text_view(figures), "\"begun\":1,\"ended\":{\"done\":1}"), "one was ended");
+  check(has(evc_text_view(figures), "\"episodes\":1,\"ended\":{\"done\":1}"), "one was ended");
   check(has(evc_text_view(figures), "\"sent\":2,\"retried\":0,\"replies\":2,\"reused\":0"),
         "with two replies");
   evc_text_free(figures);
@@ -139,11 +127,9 @@ static void going_on_from_the_store(void) {
 /* A host that begins all and then polls while any runs must hear of those that the store has finished. */
 static void what_is_finished_runs_until_it_is_polled(void) {
   evc_episodes* episodes = open_store("one.db", 0);
-  struct timespec moment = {0, 1000000};
-  int waits = 5000;
   evc_text* figures = NULL;
   begin(episodes, "w1", 4);
-  while (waits-- > 0 && !readable(evc_episodes_event_fd(episodes))) nanosleep(&moment, NULL);
+  check(readable(evc_episodes_event_fd(episodes), 20000), "the descriptor tells of its event");
   check(evc_episodes_running(episodes) == 1, "what is over and not polled yet counts");
   check(evc_episodes_finish(episodes, &figures, NULL) == EVC_OK, "also after the host has finished");
   evc_text_free(figures);
@@ -151,6 +137,19 @@ static void what_is_finished_runs_until_it_is_polled(void) {
   evc_event_free(next(episodes, EVC_EVENT_FINISHED, 4));
   check(evc_episodes_running(episodes) == 0, "until it is polled");
   evc_episodes_free(episodes);
+}
+
+static void a_hook(void) {
+  evc_episodes* episodes = open_store("six.db", 0);
+  int hooked[2];
+  check(pipe(hooked) == 0, "the hook has a pipe");
+  check(evc_episodes_set_wakeup(episodes, write_a_byte, &hooked[1]) == EVC_OK, "a hook is taken");
+  begin(episodes, "w6", 8);
+  check(readable(hooked[0], 20000), "and called");
+  evc_event_free(next(episodes, EVC_EVENT_REPLIED, 8));
+  evc_episodes_free(episodes);
+  close(hooked[0]);
+  close(hooked[1]);
 }
 
 static void finishing_leaves_none_running(void) {
@@ -223,22 +222,18 @@ static void refused(void) {
 }
 
 int main(void) {
-  evc_backend_options* options = evc_backend_options_new();
   make_folder();
-  check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
-  check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
-  check(evc_backend_open(runtime, str("scripted"), options, &scripted, NULL) == EVC_OK, "and opened");
-  evc_backend_options_free(options);
+  open_script();
   if (failures > 0) return verdict();
   a_conversation();
   going_on_from_the_store();
   what_is_finished_runs_until_it_is_polled();
+  a_hook();
   finishing_leaves_none_running();
   a_context_goes_on_with_nothing();
   a_limit();
   refused();
-  evc_backend_free(scripted);
-  evc_runtime_free(runtime);
+  close_script();
   remove_folder();
   return verdict();
 }

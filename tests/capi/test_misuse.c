@@ -143,13 +143,11 @@ static void after_fork(void) {
 }
 
 int main(void) {
-  check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
   open_script();
   if (failures > 0) return verdict();
   misuse();
   refused_handles_leave_nothing_behind();
   after_fork();
-  evc_backend_free(scripted);
-  evc_runtime_free(runtime);
+  close_script();
   return verdict();
 }

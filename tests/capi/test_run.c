@@ -1,12 +1,12 @@
 /* A host in C99 that runs suites: events, files, going on from a store, and what is refused. */
 #define _XOPEN_SOURCE 700
 
+#include <time.h>
 #include <unistd.h>
 
+#include "scripted.h"
 #include "temporary_folder.h"
-
-static evc_runtime* runtime = NULL;
-static evc_backend* scripted = NULL;
+#include "wakeup.h"
 
 static const char* path_in(const char* name) {
   static char path[256];
@@ -96,17 +96,24 @@ static void a_run_and_its_files(void) {
   evc_run_free(run);
 }
 
+/* Polls until the run's progress has this. */
+static void wait_for(evc_run* run, const char* part) {
+  evc_event* event = NULL;
+  int seen = 0;
+  while (!seen && evc_run_poll(run, 30000, &event) == EVC_OK) {
+    seen = has(evc_event_json(event), part);
+    evc_event_free(event);
+  }
+  check(seen, part);
+}
+
 static void a_run_that_is_cancelled(void) {
   int notes = 0;
   int progress = 0;
   evc_event* event = NULL;
   evc_run* run = start("slow_suite.jsonl", "slow");
-  int answered = 0;
-  while (!answered && evc_run_poll(run, 30000, &event) == EVC_OK) {
-    answered = has(evc_event_json(event), "\"done\":1,");
-    evc_event_free(event);
-  }
-  check(answered, "one is answered");
+  time_t began;
+  wait_for(run, "\"done\":1,");
   check(evc_run_set_concurrency(run, 1) == EVC_OK, "the concurrency changes meanwhile");
   check(evc_run_cancel(run) == EVC_OK, "a run is cancelled");
   event = end_of(run, &notes, &progress);
@@ -119,7 +126,55 @@ static void a_run_that_is_cancelled(void) {
   check(access(path_in("slow/rows.jsonl"), F_OK) != 0, "a run that is not whole has no rows");
 
   run = start("slow_suite.jsonl", "slow");
+  wait_for(run, "\"running\":2,");
+  began = time(NULL);
   evc_run_free(run);
+  check(time(NULL) - began < 30, "a run that is freed waits for no answer");
+}
+
+static void a_hook(void) {
+  int hooked[2];
+  evc_run* run = start("slow_suite.jsonl", "hooked");
+  evc_event* event = NULL;
+  check(pipe(hooked) == 0, "the hook has a pipe");
+  check(evc_run_set_wakeup(run, write_a_byte, &hooked[1]) == EVC_OK, "a hook is taken");
+  wait_for(run, "\"done\":1,\"running\":2,");
+  while (evc_run_poll(run, 0, &event) == EVC_OK) evc_event_free(event);
+  check(evc_run_cancel(run) == EVC_OK, "the run is cancelled");
+  check(readable(hooked[0], 20000), "and the hook called");
+  evc_run_free(run);
+  close(hooked[0]);
+  close(hooked[1]);
+}
+
+static void a_suite_in_memory(void) {
+  const char* lines =
+      "{\"id\": 1, \"prompt\": \"hi\", \"target\": \"hello\"}\n{\"id\": 2, \"prompt\": \"hi\", \"target\": "
+      "\"x\"}";
+  evc_suite* suite = NULL;
+  evc_run* run = NULL;
+  evc_error* error = NULL;
+  evc_event* event;
+  int notes = 0;
+  int progress = 0;
+  evc_run_options* options = evc_run_options_new();
+  check(evc_suite_open_text(str("mine"), str(lines), &suite, NULL) == EVC_OK, "lines are a suite");
+  check(evc_suite_size(suite) == 2 && equal(evc_suite_task(suite), "mine"), "of that name");
+  check(evc_run_options_set_out(options, str(path_in("memory"))) == EVC_OK, "a folder is taken");
+  check(evc_run_start(runtime, suite, &scripted, 1, options, &run, NULL) == EVC_OK, "and run");
+  evc_suite_free(suite);
+  event = end_of(run, &notes, &progress);
+  check(has(evc_event_json(event), "\"task\": \"mine\",") && has(evc_event_json(event), "\"score\": 0.5,"),
+        "as any other");
+  evc_event_free(event);
+  evc_run_free(run);
+  check(evc_suite_open_text(str("mine"), str("{\"id\": 1}"), &suite, &error) == EVC_E_BAD_SUITE &&
+            suite == NULL,
+        "a bad line is refused");
+  check(has(evc_error_message(error), "mine:1: "), "by name and number");
+  evc_error_free(error);
+  check(evc_suite_open_text(str(""), str(lines), &suite, NULL) == EVC_E_INVALID_ARGUMENT, "a name is needed");
+  evc_run_options_free(options);
 }
 
 static void two_runs_of_one_store(void) {
@@ -175,6 +230,9 @@ static void refused(void) {
         "a misspelt parameter");
   check(has(evc_error_message(error), "temperatur"), "which is named");
   evc_error_free(error);
+  check(evc_run_options_set_params(options, str("{\"logprobs\": true}"), NULL) == EVC_E_INVALID_REQUEST,
+        "one that would be ignored");
+  check(evc_run_options_set_params(options, str("{\"top_k\": 5}"), NULL) == EVC_OK, "one that is not");
   check(evc_run_options_set_pool(options, NULL) == EVC_E_INVALID_ARGUMENT, "no pool's options");
   check(evc_run_options_set_pool(options, pool) == EVC_OK, "a pool's options");
   check(evc_run_poll(NULL, 0, NULL) == EVC_E_INVALID_ARGUMENT && evc_run_event_fd(NULL) == -1, "no run");
@@ -233,21 +291,18 @@ static void a_plan(void) {
 }
 
 int main(void) {
-  evc_backend_options* options = evc_backend_options_new();
   make_folder();
-  check(evc_runtime_new(&runtime, NULL) == EVC_OK, "a runtime starts");
-  check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK, "a script is taken");
-  check(evc_backend_open(runtime, str("scripted"), options, &scripted, NULL) == EVC_OK, "and opened");
-  evc_backend_options_free(options);
+  open_script();
   if (failures > 0) return verdict();
   a_run_and_its_files();
   a_run_that_is_cancelled();
+  a_hook();
+  a_suite_in_memory();
   two_runs_of_one_store();
   a_part_of_a_suite();
   a_plan();
   refused();
-  evc_backend_free(scripted);
-  evc_runtime_free(runtime);
+  close_script();
   remove_folder();
   return verdict();
 }

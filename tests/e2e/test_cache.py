@@ -46,7 +46,7 @@ def test_a_store_that_is_named_answers_a_run_in_another_folder(run, tmp_path):
 def test_a_store_that_is_not_there_is_no_empty_cache(run, tmp_path):
     done = run([hi(0)], "out", "--cache", "frist/run.db")
     assert done.returncode == 2
-    assert done.stderr == ("evalcore: there is no store frist/run.db for --cache; "
+    assert done.stderr == ("evalcore: there is no store frist/run.db to take replies from (--cache); "
                            "without a name it reuses what out/run.db has\n")  # fmt: skip
     assert not (tmp_path / "frist").exists() and not (tmp_path / "out").exists()
 

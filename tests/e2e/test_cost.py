@@ -91,6 +91,14 @@ def test_a_plan_tells_what_a_run_would_cost(priced, write_suite):
     assert "1 items have no max_tokens" in unbounded.stdout
 
 
+def test_a_plan_counts_no_answers_to_choices(priced, write_suite):
+    item = {"id": "a", "prompt": "The sky is", "choices": [" blue", " green"], "target": 0}
+    cost = json.loads(priced("plan", write_suite("c.jsonl", [item]), "--json", "--expected-output", "5").stdout)["cost"]
+    assert (cost["output_usd"], cost["output_usd_at_most"], cost["items_without_bound"]) == (0, 0, 0)
+    cost = json.loads(priced("plan", write_suite("c.jsonl", [item]), "--json").stdout)["cost"]
+    assert (cost["output_usd"], cost["output_usd_at_most"], cost["items_without_bound"]) == (0, 0, 0)
+
+
 def test_on_the_real_server_the_plan_and_the_run_agree_on_the_prompts(evalcore, canned, write_suite, tmp_path):
     (tmp_path / "prices.json").write_text(json.dumps(PRICES))
     suite = write_suite(

@@ -179,6 +179,10 @@ TEST_CASE("a server that refuses a plain request is asked for nothing else") {
   CHECK(report.find("chat")->answer == ability::unknown);
   CHECK(report.find("tools")->answer == ability::unknown);
   CHECK(one.server.requests().size() == 4);
+  const auto why = no_answers(report);
+  CHECK(why.code == errc::transport);
+  CHECK(why.message ==
+        report.about.selector + " gives no answers; a plain request: " + report.find("chat")->evidence);
 }
 
 TEST_CASE("a server that falls silent costs two deadlines") {

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from conftest import MODEL
 from shouting import Shouting
 
 import evalcore
@@ -19,6 +20,22 @@ def engine(runtime):
     with evalcore.Engine(runtime.address) as made:
         yield made
     assert runtime.ended == 1
+
+
+def test_a_gguf_model_is_opened_without_a_table():
+    with evalcore.Engine.open(MODEL, context_tokens=256, max_batch_size=2, evaluation="parity") as engine:
+        asked = [engine.submit([{"role": "user", "content": "hi"}], max_tokens=8) for _ in range(3)]
+        ended = [one.result(60) for one in asked]
+    # What the backend "embedded" answers to the same turn.
+    assert [one.text for one in ended] == ["Hello!"] * 3
+    assert ended[0].info["finish_reason"] == "stop"
+    with pytest.raises(errors.NotFoundError, match="missing.gguf"):
+        evalcore.Engine.open("missing.gguf")
+
+
+def test_an_option_of_models_is_refused_for_a_table(runtime):
+    with pytest.raises(errors.InvalidArgumentError, match="context_tokens"):
+        evalcore.Engine(runtime.address, context_tokens=256)
 
 
 def test_many_requests_run_at_once(engine):

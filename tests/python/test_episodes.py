@@ -41,7 +41,7 @@ def run(scripted, tmp_path, play, **options):
 def test_an_episode_is_played_to_its_outcome(scripted, tmp_path):
     outcome, figures = run(scripted, tmp_path, lambda episodes: episodes.play("w1", "please call", shop))
     assert outcome == evalcore.Outcome({"reward": 1, "said": "I remember", "turns": 2}, False)
-    assert (figures["begun"], figures["ended"], figures["sent"], figures["replies"]) == (1, {"done": 1}, 2, 2)
+    assert (figures["episodes"], figures["ended"], figures["sent"], figures["replies"]) == (1, {"done": 1}, 2, 2)
 
 
 def test_what_was_ended_before_is_not_played_again(scripted, tmp_path):

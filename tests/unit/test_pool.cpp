@@ -600,7 +600,8 @@ TEST_CASE("scores of one item come together, in their order, and fail together")
   pool.start();
   std::map<pool::item_id, std::vector<double>> sums;
   const seen all = read_all(pool, [&](const pool::event& event) {
-    for (const auto& one : event.scores) sums[event.id].push_back(one.sum_logprob);
+    if (event.what != pool::event::kind::ended || !*event.outcome) return;
+    for (const auto& one : (*event.outcome)->choices) sums[event.id].push_back(one.sum_logprob);
   });
   CHECK(sums == std::map<pool::item_id, std::vector<double>>{{1, {-1, -3, -2}}, {3, {-5, -1}}});
   CHECK(all.ended.at(2).error().code == errc::unsupported);

@@ -35,11 +35,13 @@ TEST_CASE("defaults fill only what an item leaves open") {
   how.defaults.max_tokens = 99;
   how.defaults.temperature = 0;
   how.defaults.stop = {"\n"};
+  how.defaults.top_k = 40;
   how.model = "m";
   const auto request = run::prepare(item_with_tool(), how);
   REQUIRE(request);
   CHECK(request->params.max_tokens == 8U);
   CHECK(request->params.temperature == 0.0);
+  CHECK(request->params.top_k == 40U);
   CHECK(request->params.stop == std::vector<std::string>{"\n"});
   CHECK(request->model == "m");
   CHECK_FALSE(request->hints.use_cache);

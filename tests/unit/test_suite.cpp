@@ -64,6 +64,30 @@ TEST_CASE("items are read back in the order of the file") {
   CHECK(one->request.messages[0].text == "2+2?");
 }
 
+TEST_CASE("lines in memory are the suite that their file would be, with the same hash") {
+  const test::temporary_folder folder;
+  const std::string lines = std::string("\xEF\xBB\xBF") + two_items + "\r\n";
+  const auto file = opened(folder.write("sums.jsonl", lines));
+  const auto suite = run::suite::from_text("sums.jsonl", lines);
+  REQUIRE(suite);
+  REQUIRE(suite->size() == 2);
+  CHECK(suite->hash() == file.hash());
+  CHECK(suite->task() == "sums");
+  CHECK(suite->path() == "sums.jsonl");
+  CHECK(suite->get(1)->id == "b");
+  CHECK(suite->get(1)->line == 2);
+  CHECK(*suite->line(1) == *file.line(1));
+
+  const auto wrong = run::suite::from_text("mine", std::string(two_items) + "{\"id\":\"a\"}\n");
+  REQUIRE_FALSE(wrong);
+  CHECK(wrong.error().code == errc::bad_suite);
+  CHECK(wrong.error().message.starts_with("mine:3: "));
+  CHECK(run::suite::from_text("mine", "\n").error().message == "mine holds no item");
+  const auto bfcl = run::suite::from_text("mine", R"({"id":"x","question":[],"function":[]})");
+  REQUIRE_FALSE(bfcl);
+  CHECK(bfcl.error().message.starts_with("mine:1: a question of BFCL"));
+}
+
 TEST_CASE("byte order mark, CRLF, blank lines and a missing last newline change nothing") {
   const test::temporary_folder folder;
   const auto suite = opened(folder.write("sums.jsonl",

@@ -47,6 +47,12 @@ TEST_CASE("params: whether and how a tool is called") {
   CHECK_FALSE(bare.parallel_tool_calls);
 }
 
+TEST_CASE("params: so many likely tokens are drawn from") {
+  CHECK(request_with(R"({"top_k":40})").params.top_k == 40U);
+  CHECK_FALSE(request_with("{}").params.top_k);
+  CHECK(complaint_about(R"({"top_k":0})") == "params: \"top_k\" is not a whole number of 1 or more");
+}
+
 TEST_CASE("params: the form of the answer, its schema's order kept") {
   CHECK_FALSE(request_with(R"({"response_format":{"type":"text"}})").params.format);
   const auto object = request_with(R"({"response_format":{"type":"json_object"}})").params.format;
@@ -123,8 +129,8 @@ TEST_CASE("params: a wrong value is told with the member and the mend") {
        "schema, "
        "strict"},
       {R"({"n":2})",
-       "params has \"n\", which is not supported; known are temperature, top_p, max_tokens, seed, stop, "
-       "tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "
+       "params has \"n\", which is not supported; known are temperature, top_p, top_k, max_tokens, seed, "
+       "stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "
        "reasoning_effort"},
   };
   for (const auto& [params, expected] : bare) CHECK(complaint_about(params) == expected);

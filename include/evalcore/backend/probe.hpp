@@ -10,6 +10,7 @@
 
 #include <evalcore/backend/backend.hpp>
 #include <evalcore/backend/http_backend.hpp>
+#include <evalcore/base/error.hpp>
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
 #include <evalcore/net/loop.hpp>
@@ -64,6 +65,9 @@ struct probe_options {
 /// Threads: call from any but the loop, it blocks; at most `each` for one request.
 [[nodiscard]] result<probe_report> probe(net::loop& owner, backend& of, const probe_options& how,
                                          const std::stop_token& stop = {});
+
+/// Of a backend that was probed and is not alive: what it said to a plain request.
+[[nodiscard]] error no_answers(const probe_report& of);
 
 /// Whether a server speaks Anthropic's messages and not OpenAI's chat completions, by how it answers or
 /// refuses GET /v1/models. False where it says nothing; connecting to it then tells what is wrong. Threads:

@@ -10,9 +10,9 @@ extern "C" {
 
 /**
  * How a backend is reached or started. Each function is named after the option of the `evalcore` command that
- * means the same (docs/backends.md). One thread at a time. Texts are copied during the call. A value out of
- * its range is refused with EVC_E_INVALID_ARGUMENT and changes nothing; an option that the backend has no use
- * for is refused when it is opened.
+ * means the same, where there is one (docs/backends.md). One thread at a time. Texts are copied during the
+ * call. A value out of its range is refused with EVC_E_INVALID_ARGUMENT and changes nothing; an option that
+ * the backend has no use for is refused when it is opened.
  */
 typedef struct evc_backend_options evc_backend_options;
 
@@ -82,7 +82,8 @@ EVC_API evc_status evc_backend_options_set_threads(evc_backend_options* options,
  * beside it may change a token. */
 EVC_API evc_status evc_backend_options_set_evaluation(evc_backend_options* options,
                                                       evc_str name) EVC_NOEXCEPT;
-/** Bytes that kept prefixes may take, above 0. Default: a quarter of the working set, at most 8 GiB. */
+/** Bytes that kept prefixes may take, above 0 (`--cache-memory-max-gb`, but in bytes). Default: a quarter of
+ * the working set, at most 8 GiB. */
 EVC_API evc_status evc_backend_options_set_cache_max_bytes(evc_backend_options* options,
                                                            uint64_t bytes) EVC_NOEXCEPT;
 
@@ -145,7 +146,8 @@ EVC_API evc_status evc_backend_open(evc_runtime* runtime, evc_str selector,
  */
 EVC_API evc_status evc_backend_info(const evc_backend* backend, evc_text** out,
                                     evc_error** error) EVC_NOEXCEPT;
-/** A server that evalcore started ends with the last pool or run that uses the backend. NULL is fine. */
+/** A server that evalcore started ends with the last pool, run or episodes that use the backend. NULL is
+ * fine. */
 EVC_API void evc_backend_free(evc_backend* backend) EVC_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -25,6 +25,13 @@ typedef struct evc_engine evc_engine;
 EVC_API evc_status evc_engine_new_table(const evc_step_engine_table* table, void* context,
                                         const evc_engine_options* options, evc_engine** out,
                                         evc_error** error) EVC_NOEXCEPT;
+/**
+ * The same on a GGUF model, with the same engine as the backend "embedded", but for a host that speaks to it
+ * itself. Errors besides: EVC_E_NOT_FOUND; EVC_E_UNSUPPORTED, also in a build without llama.cpp;
+ * EVC_E_NO_MEMORY.
+ */
+EVC_API evc_status evc_engine_open(evc_str model, const evc_engine_options* options, evc_engine** out,
+                                   evc_error** error) EVC_NOEXCEPT;
 /** Cancels what runs, and waits until the runtime is destroyed. NULL is fine. Not from a table's function. */
 EVC_API void evc_engine_free(evc_engine* engine) EVC_NOEXCEPT;
 
@@ -49,13 +56,21 @@ enum {
 
 /**
  * The next event of any request. timeout_ms: how long to wait for one; 0 not at all, below 0 without end.
- * EVC_E_TIMEOUT: none came, and *out is NULL.
+ * EVC_E_TIMEOUT: none came, or evc_engine_wake was called, and *out is NULL.
  *
  * A host that polls more slowly than the engine writes loses the request: it ends with EVC_E_CANCELLED and
  * the detail "stream_backpressure".
  */
 EVC_API evc_status evc_engine_poll(evc_engine* engine, int32_t timeout_ms,
                                    evc_engine_event** out) EVC_NOEXCEPT;
+
+/** As evc_pool_wake. */
+EVC_API evc_status evc_engine_wake(evc_engine* engine) EVC_NOEXCEPT;
+/** As evc_pool_event_fd: when it is readable, poll with a time of 0 until EVC_E_TIMEOUT. */
+EVC_API int32_t evc_engine_event_fd(evc_engine* engine) EVC_NOEXCEPT;
+/** As evc_pool_set_wakeup: it is called again only after a poll gave EVC_E_TIMEOUT. */
+EVC_API evc_status evc_engine_set_wakeup(evc_engine* engine, void (*hook)(void* context),
+                                         void* context) EVC_NOEXCEPT;
 
 /** One of EVC_ENGINE_EVENT_…. */
 EVC_API int32_t evc_engine_event_kind(const evc_engine_event* event) EVC_NOEXCEPT;

@@ -32,7 +32,8 @@ EVC_API evc_status evc_engine_options_set_queue_timeout_s(evc_engine_options* op
 /** Records that a request holds until they are polled, at least 1. Default 256. */
 EVC_API evc_status evc_engine_options_set_output_queue_size(evc_engine_options* options,
                                                             uint32_t records) EVC_NOEXCEPT;
-/** 1: requests that sample run together where the engine can do that; 0: each runs alone. Default 0. */
+/** 1: requests that sample run together where the engine can do that; 0: each runs alone. Default 0, of
+ * evc_engine_open 1. */
 EVC_API evc_status evc_engine_options_set_per_row_sampling(evc_engine_options* options,
                                                            int32_t together) EVC_NOEXCEPT;
 /** Bytes that kept prefixes may take, above 0. Default: a quarter of the working set, at most 8 GiB. */
@@ -41,6 +42,13 @@ EVC_API evc_status evc_engine_options_set_cache_max_bytes(evc_engine_options* op
 /** How many prefixes are kept, at least 1. Default: as many as the bytes hold; two for a recurrent model. */
 EVC_API evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* options,
                                                               uint32_t snapshots) EVC_NOEXCEPT;
+/** Only for evc_engine_open: prompt and answer of a request together, at least 1. Default 4,096. */
+EVC_API evc_status evc_engine_options_set_context_tokens(evc_engine_options* options,
+                                                         uint32_t tokens) EVC_NOEXCEPT;
+/** Only for evc_engine_open: threads that compute, at least 1. Default 1. */
+EVC_API evc_status evc_engine_options_set_threads(evc_engine_options* options, uint32_t threads) EVC_NOEXCEPT;
+/** Only for evc_engine_open: "parity" (the default) or "fast", as for the backend (docs/engine.md). */
+EVC_API evc_status evc_engine_options_set_evaluation(evc_engine_options* options, evc_str name) EVC_NOEXCEPT;
 
 /**
  * What is asked of an engine. One thread at a time; may be used for many submissions. All that is given is
@@ -59,6 +67,10 @@ EVC_API evc_status evc_engine_request_set_prompt(evc_engine_request* request, ev
 /** The prompt as tokens, in the place of text. */
 EVC_API evc_status evc_engine_request_set_prompt_tokens(evc_engine_request* request,
                                                         evc_tokens tokens) EVC_NOEXCEPT;
+/** Turns as OpenAI's chat API has them, a JSON array, in the place of text: the engine's template writes the
+ * prompt. EVC_E_INVALID_REQUEST: no such turns. */
+EVC_API evc_status evc_engine_request_set_messages(evc_engine_request* request, evc_str json,
+                                                   evc_error** error) EVC_NOEXCEPT;
 /** Tokens of the answer, at least 1. Default: as many as the context holds after the prompt. */
 EVC_API evc_status evc_engine_request_set_max_tokens(evc_engine_request* request,
                                                      uint32_t tokens) EVC_NOEXCEPT;

@@ -88,9 +88,9 @@ EVC_API uint64_t evc_episodes_running(const evc_episodes* episodes) EVC_NOEXCEPT
 
 /**
  * Cancels what is out and closes the run in the store. After the events that are left evc_episodes_poll gives
- * EVC_E_CLOSED. *out is a JSON object: {begun, ended, finished_before, left, sent, retried, replies, reused,
- * diverged, prompt_tokens, cached_tokens, completion_tokens, possibly_paid_twice, wall_s}, what is not known
- * null. Caller frees with evc_text_free. Once.
+ * EVC_E_CLOSED. *out is a JSON object: {episodes, ended, finished_before, left, sent, retried, replies,
+ * reused, diverged, prompt_tokens, cached_tokens, completion_tokens, possibly_paid_twice, wall_s}, what is
+ * not known null. Caller frees with evc_text_free. Once.
  */
 EVC_API evc_status evc_episodes_finish(evc_episodes* episodes, evc_text** out,
                                        evc_error** error) EVC_NOEXCEPT;

@@ -61,6 +61,9 @@ EVC_API evc_status evc_error_status(const evc_error* error) EVC_NOEXCEPT;
 EVC_API evc_str evc_error_message(const evc_error* error) EVC_NOEXCEPT;
 /** A finer word than the class ("queue_full"), maybe empty. Borrowed until the error is freed. */
 EVC_API evc_str evc_error_detail(const evc_error* error) EVC_NOEXCEPT;
+/** At what it failed: "config", "suite", "start", "connect", "send", "first_byte", "body", "decode", "store",
+ * "score"; empty where that does not matter. Borrowed until the error is freed. */
+EVC_API evc_str evc_error_stage(const evc_error* error) EVC_NOEXCEPT;
 /** What the backend itself said, at most 1 KiB, maybe empty; it may hold words of the request. Borrowed until
  * the error is freed. */
 EVC_API evc_str evc_error_backend_words(const evc_error* error) EVC_NOEXCEPT;

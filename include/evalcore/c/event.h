@@ -30,7 +30,8 @@ enum {
   EVC_EVENT_DIVERGED = 10, /**< Of an episode: from here on it is not what it was. Nothing to answer. */
   EVC_EVENT_FINISHED = 11, /**< Of an episode: it was ended before. Nothing to answer. */
   EVC_EVENT_ASKED = 12,    /**< Of a backend that the host plays: a request as JSON. The host answers it. */
-  EVC_EVENT_WITHDRAWN = 13 /**< Of a backend that the host plays: nobody waits for that answer any more. */
+  EVC_EVENT_WITHDRAWN = 13,  /**< Of a backend that the host plays: nobody waits for that answer any more. */
+  EVC_EVENT_SCORE_ASKED = 14 /**< Of a run whose host scores: a reply to be scored. The host answers it. */
 };
 
 /** One of EVC_EVENT_…. */
@@ -47,10 +48,11 @@ EVC_API evc_str evc_event_text(const evc_event* event) EVC_NOEXCEPT;
  * completion_tokens, elapsed_s, paused_s}, what is not known null; members may be added. Of RUN_END what
  * stands in summary.json (docs/run-files.md). Of an episode {id, epoch}, and of REPLIED turn, reused; of
  * STOPPED why; of DIVERGED turn, dropped; of FINISHED outcome, as it was given. Of ASKED the body of a chat
- * completion. Empty for other kinds.
+ * completion. Of SCORE_ASKED {id, epoch, item, target}: the item as it stands in the suite, and what is
+ * expected of it. Empty for other kinds.
  */
 EVC_API evc_str evc_event_json(const evc_event* event) EVC_NOEXCEPT;
-/** Of REPLIED, and of an END without an error: the answer. NULL otherwise. */
+/** Of REPLIED, SCORE_ASKED, and of an END without an error: the answer. NULL otherwise. */
 EVC_API const evc_reply* evc_event_reply(const evc_event* event) EVC_NOEXCEPT;
 /** What went wrong; NULL: nothing. It belongs to the event: evc_error_free leaves it alone. */
 EVC_API const evc_error* evc_event_error(const evc_event* event) EVC_NOEXCEPT;

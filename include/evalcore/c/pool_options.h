@@ -9,8 +9,8 @@ extern "C" {
 
 /**
  * How requests go out (docs/requests.md). Each function is named after the option of the `evalcore` command
- * that means the same. One thread at a time. A value out of its range is refused with EVC_E_INVALID_ARGUMENT
- * and changes nothing.
+ * that means the same, where there is one. One thread at a time. A value out of its range is refused with
+ * EVC_E_INVALID_ARGUMENT and changes nothing.
  */
 typedef struct evc_pool_options evc_pool_options;
 

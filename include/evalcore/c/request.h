@@ -43,10 +43,11 @@ EVC_API evc_status evc_request_add_messages(evc_request* request, evc_str json,
  * functions. */
 EVC_API evc_status evc_request_set_tools(evc_request* request, evc_str json, evc_error** error) EVC_NOEXCEPT;
 /**
- * Further parameters as a JSON object, by their names in OpenAI's chat API: temperature, top_p, max_tokens,
- * seed, stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, reasoning_effort;
- * and thinking, as Anthropic's API has it. Tools come before it. It takes the place of all parameters that
- * were set before. EVC_E_INVALID_REQUEST: another name, or a value out of its range, and nothing changes.
+ * Further parameters as a JSON object, by their names in OpenAI's chat API: temperature, top_p, top_k,
+ * max_tokens, seed, stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs,
+ * reasoning_effort; and thinking, as Anthropic's API has it. Tools come before it. It takes the place of all
+ * parameters that were set before. EVC_E_INVALID_REQUEST: another name, or a value out of its range, and
+ * nothing changes.
  */
 EVC_API evc_status evc_request_set_params(evc_request* request, evc_str json, evc_error** error) EVC_NOEXCEPT;
 /** Tokens of the answer, at least 1. */

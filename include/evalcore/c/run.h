@@ -14,7 +14,7 @@ extern "C" {
  * One run of a suite, on a thread of its own: what `evalcore run` does. Any thread, for all but evc_run_free:
  * no other call may be under way.
  *
- * Its events are NOTE and PROGRESS, any number, and at last one RUN_END.
+ * Its events are NOTE and PROGRESS, any number, SCORE_ASKED if its host scores, and at last one RUN_END.
  */
 typedef struct evc_run evc_run;
 
@@ -45,6 +45,22 @@ EVC_API evc_status evc_run_wake(evc_run* run) EVC_NOEXCEPT;
 EVC_API int32_t evc_run_event_fd(evc_run* run) EVC_NOEXCEPT;
 /** As evc_pool_set_wakeup. */
 EVC_API evc_status evc_run_set_wakeup(evc_run* run, void (*hook)(void* context), void* context) EVC_NOEXCEPT;
+
+/**
+ * The host's score of the reply that came with a SCORE_ASKED of this ticket, as a JSON object: `value`, 0 to
+ * 1; if it likes, `extracted`, what was compared, and `reason`, why it is wrong, both for a person. In any
+ * order, on any thread; no more than 256 replies are asked for at once. EVC_E_NOT_FOUND: nobody waits for it:
+ * it was answered, or the run has ended. EVC_E_INVALID_ARGUMENT: not such an object; the reply goes on
+ * waiting.
+ */
+EVC_API evc_status evc_run_score(evc_run* run, uint64_t ticket, evc_str score,
+                                 evc_error** error) EVC_NOEXCEPT;
+/**
+ * The same where the scorer failed, not the model: the item counts as unscored, with the reason for a person,
+ * and a run that goes on asks again. Errors: as evc_run_score.
+ */
+EVC_API evc_status evc_run_unscored(evc_run* run, uint64_t ticket, evc_str reason,
+                                    evc_error** error) EVC_NOEXCEPT;
 
 #ifdef __cplusplus
 }

@@ -8,9 +8,9 @@ extern "C" {
 #endif
 
 /**
- * How a suite is run. Each function is named after the option of `evalcore run` that means the same. One
- * thread at a time. Texts are copied during the call. A value out of its range is refused with
- * EVC_E_INVALID_ARGUMENT and changes nothing.
+ * How a suite is run. Each function is named after the option of `evalcore run` that means the same, where
+ * there is one. One thread at a time. Texts are copied during the call. A value out of its range is refused
+ * with EVC_E_INVALID_ARGUMENT and changes nothing.
  */
 typedef struct evc_run_options evc_run_options;
 
@@ -37,8 +37,8 @@ EVC_API evc_status evc_run_options_set_shard(evc_run_options* options, uint32_t 
 EVC_API evc_status evc_run_options_set_pool(evc_run_options* options,
                                             const evc_pool_options* pool) EVC_NOEXCEPT;
 /**
- * Parameters for what an item leaves open, as a JSON object: temperature, top_p, max_tokens, seed, stop,
- * response_format, logprobs, top_logprobs. EVC_E_INVALID_REQUEST: another name, or a value out of its range.
+ * Parameters for what an item leaves open, as a JSON object: temperature, top_p, top_k, max_tokens, seed,
+ * stop. EVC_E_INVALID_REQUEST: another name, or a value out of its range.
  */
 EVC_API evc_status evc_run_options_set_params(evc_run_options* options, evc_str json,
                                               evc_error** error) EVC_NOEXCEPT;
@@ -65,6 +65,12 @@ EVC_API evc_status evc_run_options_set_model_name(evc_run_options* options, evc_
 EVC_API evc_status evc_run_options_set_model_step(evc_run_options* options, int64_t step) EVC_NOEXCEPT;
 /** In the rows, 1: this is the baseline. Default 0. */
 EVC_API evc_status evc_run_options_set_baseline(evc_run_options* options, int32_t is_baseline) EVC_NOEXCEPT;
+/**
+ * The host scores all replies, in the place of the suite's scorers: EVC_EVENT_SCORE_ASKED comes for each, and
+ * evc_run_score or evc_run_unscored answers it. `name`: of the metric. The store keeps scores under it: a run
+ * that goes on asks for none that it has under the same name, so a scorer that changed takes another.
+ */
+EVC_API evc_status evc_run_options_set_host_scorer(evc_run_options* options, evc_str name) EVC_NOEXCEPT;
 
 #ifdef __cplusplus
 }

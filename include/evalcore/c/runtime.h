@@ -18,11 +18,12 @@ typedef struct evc_runtime evc_runtime;
 /** Starts the thread. On failure *out is NULL. Any thread. Caller frees with evc_runtime_free. */
 EVC_API evc_status evc_runtime_new(evc_runtime** out, evc_error** error) EVC_NOEXCEPT;
 /**
- * Whatever evc_backend_open waits for on other threads ends with EVC_E_CANCELLED. Calls that come later are
- * not concerned. Any thread.
+ * What evc_backend_open and evc_suite_plan wait for on other threads ends with EVC_E_CANCELLED. Calls that
+ * come later are not concerned. Any thread.
  */
 EVC_API evc_status evc_runtime_interrupt(evc_runtime* runtime) EVC_NOEXCEPT;
-/** The thread ends with the last backend, pool or run that was made with it. NULL is fine. Any thread. */
+/** The thread ends with the last backend, pool, run or episodes that were made with it. NULL is fine. Any
+ * thread. */
 EVC_API void evc_runtime_free(evc_runtime* runtime) EVC_NOEXCEPT;
 
 #ifdef __cplusplus

@@ -7,7 +7,7 @@
 extern "C" {
 #endif
 
-/** A suite on disk (docs/suite.md), which must stay as it is while it is used. Any thread. */
+/** A suite (docs/suite.md); its file must stay as it is while it is used. Any thread. */
 typedef struct evc_suite evc_suite;
 
 /**
@@ -16,6 +16,12 @@ typedef struct evc_suite evc_suite;
  */
 EVC_API evc_status evc_suite_open(evc_str path, evc_str answers, evc_suite** out,
                                   evc_error** error) EVC_NOEXCEPT;
+/**
+ * The same of JSON lines that are no file's; copied during the call. `name`: what messages and the store call
+ * the suite, and its task; not empty. EVC_E_BAD_SUITE names it and the line.
+ */
+EVC_API evc_status evc_suite_open_text(evc_str name, evc_str lines, evc_suite** out,
+                                       evc_error** error) EVC_NOEXCEPT;
 /** Items. */
 EVC_API uint64_t evc_suite_size(const evc_suite* suite) EVC_NOEXCEPT;
 /** "bfcl" for BFCL files, else the file's name without its endings. Borrowed until the suite is freed. */

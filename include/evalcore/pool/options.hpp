@@ -69,4 +69,9 @@ struct options {
   std::uint64_t seed = 0;                   ///< Of the jitter.
 };
 
+/// A rate opens the loop where its user named no bound: answers do not hold it up.
+constexpr void open_loop(options& how, bool bound_named) noexcept {
+  if (how.dispatch_rate > 0 && !bound_named) how.max_in_flight = open_loop_in_flight;
+}
+
 }  // namespace evalcore::pool

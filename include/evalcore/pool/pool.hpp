@@ -31,8 +31,7 @@ struct event {
   /// deadline, `cancelled` by the host or the time limit, or what the backend said of the last attempt).
   /// drained: an error when not everything was sent although the host did not ask for that. Null otherwise.
   std::unique_ptr<result<chat::reply>> outcome = nullptr;
-  std::string text = {};                         ///< text: what comes next in the attempt's answer.
-  std::vector<chat::loglikelihood> scores = {};  ///< ended with a reply, of work::scores: in their order.
+  std::string text = {};  ///< text: what comes next in the attempt's answer.
 };
 
 /// A change of an adaptive limit.

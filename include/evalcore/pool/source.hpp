@@ -25,7 +25,8 @@ struct work {
   std::uint64_t prompt_tokens =
       0;                    ///< As far as is known, for limits on tokens and an adaptive limit; 0: unknown.
   bool wants_text = false;  ///< The answer's text is told as it comes.
-  /// If there are any, they are asked in the place of `request`, all together, and the reply is empty.
+  /// If there are any, they are asked in the place of `request`, all together, and the reply has nothing but
+  /// `choices`, in their order.
   std::vector<chat::loglikelihood_request> scores = {};
 };
 /// A request that must not be sent, since it is known to fail: its item ends with this.

@@ -79,6 +79,9 @@ class price_list {
   std::vector<std::pair<std::string, price>> entries_;  ///< By pattern, in the order of the file.
 };
 
+/// The file at that path; nothing where none is named. Errors: as price_list::open().
+[[nodiscard]] result<std::optional<price_list>> open_prices(const std::string& path);
+
 /// An amount for a person: "0.0125 USD", with four digits after the point or as many as show three figures.
 [[nodiscard]] std::string usd_text(pico_usd amount);
 /// "0.0125 USD", "0.01 to 0.02 USD", "at least 0.01 USD".

@@ -73,6 +73,9 @@ struct episode_figures {
   double wall_s = 0;
 };
 
+/// As the store keeps them in runs.summary; docs/episodes.md names the members.
+[[nodiscard]] std::string to_json(const episode_figures& of);
+
 /// Conversations whose next request depends on the last reply: agents with tools, simulated users. The host
 /// begins episodes, polls for events and answers each; whatever else there is to a turn (a user, a tool, a
 /// judge) is the host's. Turns of one episode follow each other; of all episodes, as many are under way as

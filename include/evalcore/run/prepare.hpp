@@ -31,10 +31,10 @@ struct request_options {
 /// (`automatic` counts as `native` here). Errors: bad_suite for a tool that cannot be expressed.
 [[nodiscard]] result<chat::request> prepare(const item& one, const request_options& how);
 
-/// Checks the first `count` items for what shows only when they are used: a scorer that does not exist, a
-/// target that it cannot use, a tool that cannot be expressed. To be called before a backend is started for
-/// them. Errors: bad_suite, with file and line.
-[[nodiscard]] result<void> check_items(const suite& from, std::size_t count);
+/// Checks the first `count` items for what shows only when they are used: a tool that cannot be expressed,
+/// and unless the host scores them, a scorer that does not exist or a target that it cannot use. To be called
+/// before a backend is started for them. Errors: bad_suite, with file and line.
+[[nodiscard]] result<void> check_items(const suite& from, std::size_t count, bool scored_by_host = false);
 
 /// The request's identity: one JSON text, the same for the same request, without cache hints.
 [[nodiscard]] std::string canonical_text(const chat::request& request);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -13,6 +14,7 @@
 #include <evalcore/net/loop.hpp>
 #include <evalcore/pool/options.hpp>
 #include <evalcore/run/cost.hpp>
+#include <evalcore/run/host_scorer.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/run/response_cache.hpp>
 #include <evalcore/run/shard.hpp>
@@ -43,6 +45,10 @@ struct run_options {
   /// are for all; see summary::noise_floor. Second answers change no score and no count of items. They count
   /// as requests, tokens and costs, and the store keeps them as those of epoch 1.
   std::optional<std::size_t> noise_floor;
+  /// Scores all replies in the place of the items' scorers; null: those do. A reply is in the store before it
+  /// is asked for; one that has a score of a scorer of this name is not asked again. The run ends when all
+  /// replies have one, or say that they get none, or it is stopped.
+  std::shared_ptr<host_scorer> scorer;
 };
 
 /// Where a run stands. Waiting items are neither done nor running. Those that are asked twice count twice.
