@@ -114,10 +114,16 @@ evc_status evc_backend_options_set_dialect(evc_backend_options* options, evc_str
   });
 }
 evc_status evc_backend_options_set_api(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
-  return set_text(options, {"api", capi::openai_kind}, name, [&](const std::string& word) -> result<void> {
-    if (word != "chat" && word != "responses") return capi::misuse("api is neither chat nor responses");
-    options->http.api =
-        word == "chat" ? evalcore::backend::openai_api::chat : evalcore::backend::openai_api::responses;
+  const auto text = capi::read_text(name, "api");
+  const bool anywhere = text && *text != "responses";
+  const capi::named_option which{"api",
+                                 anywhere ? capi::openai_kind | capi::embedded_kind : capi::openai_kind};
+  return set_text(options, which, name, [&](const std::string& word) -> result<void> {
+    using enum evalcore::backend::openai_api;
+    if (word != "chat" && word != "responses" && word != "completions")
+      return capi::misuse("api is none of chat, responses, completions");
+    options->http.api = word == "chat" ? chat : word == "responses" ? responses : completions;
+    options->embedded.completions = word == "completions";
     return {};
   });
 }

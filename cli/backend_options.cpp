@@ -77,10 +77,13 @@ CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
   url->add_option_function<std::string>(
          "--api",
          [&into](const std::string& which) {
-           into.api = which == "chat" ? backend::openai_api::chat : backend::openai_api::responses;
+           using enum backend::openai_api;
+           into.api = which == "chat" ? chat : which == "responses" ? responses : completions;
          },
-         "openai-url: the API to ask through, chat or responses, where the dialect allows it [chat]")
-      ->check(one_of({"chat", "responses"}));
+         "openai-url: the API to ask through, chat or responses, where the dialect allows it, or "
+         "completions, "
+         "which embedded has, too: prompts stand as they are, without a chat template [chat]")
+      ->check(one_of({"chat", "responses", "completions"}));
   add_key_options(*url, into);
   url->add_option_function<std::string>(
          "--anthropic-version",

@@ -101,7 +101,11 @@ result<opened> open_server(net::loop& owner, const wire::dialect& ways, const ba
 result<opened> open_in_process(net::loop& owner, const backend_arguments& arguments,
                                const std::stop_token& stop) {
   if (arguments.model.empty()) return usage("embedded needs --model, the path of a GGUF file");
+  if (arguments.api == backend::openai_api::responses) {
+    return usage("--api responses is of openai-url; embedded has chat and completions");
+  }
   backend::embedded_options how;
+  how.completions = arguments.api == backend::openai_api::completions;
   how.model.model_path = arguments.model;
   how.model.mode = arguments.evaluation;
   how.model.context_tokens = static_cast<std::uint32_t>(arguments.context_per_slot);

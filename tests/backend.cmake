@@ -12,7 +12,7 @@ evalcore_test(embedded LABEL threads
 
 evalcore_test(backend_loopback LABEL loopback
   SOURCES loopback/test_backend_http.cpp loopback/test_backend_start.cpp loopback/test_backend_managed.cpp
-    loopback/test_backend_loglikelihood.cpp loopback/test_backend_probe.cpp loopback/fault_server.cpp unit/capture.cpp
+    loopback/test_backend_loglikelihood.cpp loopback/test_backend_plain.cpp loopback/test_backend_probe.cpp loopback/fault_server.cpp unit/capture.cpp
   LAYERS ${backend_layers})
 
 # The real server: any program that understands llama-server's flags. Without one there is no such test,

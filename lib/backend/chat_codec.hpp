@@ -12,6 +12,7 @@
 #include <evalcore/wire/anthropic_messages.hpp>
 #include <evalcore/wire/dialect.hpp>
 #include <evalcore/wire/openai_chat.hpp>
+#include <evalcore/wire/openai_completions.hpp>
 #include <evalcore/wire/openai_responses.hpp>
 
 namespace evalcore::backend {
@@ -22,12 +23,14 @@ class chat_events {
   explicit chat_events(wire::openai_chat_stream stream) : stream_(std::move(stream)) {}
   explicit chat_events(wire::openai_response_stream stream) : stream_(std::move(stream)) {}
   explicit chat_events(wire::anthropic_messages_stream stream) : stream_(std::move(stream)) {}
+  explicit chat_events(wire::openai_completion_stream stream) : stream_(std::move(stream)) {}
 
   [[nodiscard]] result<wire::stream_progress> feed(std::string_view piece);
   [[nodiscard]] result<chat::reply> take();
 
  private:
-  std::variant<wire::openai_chat_stream, wire::openai_response_stream, wire::anthropic_messages_stream>
+  std::variant<wire::openai_chat_stream, wire::openai_response_stream, wire::anthropic_messages_stream,
+               wire::openai_completion_stream>
       stream_;
 };
 

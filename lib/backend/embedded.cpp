@@ -45,8 +45,8 @@ result<T> guarded(const Work& what, engine::step_engine& model) {
 
 class embedded final : public backend {
  public:
-  embedded(net::loop& owner, std::unique_ptr<runtime> runs, info about)
-      : loop_(owner), runtime_(std::move(runs)), info_(std::move(about)) {}
+  embedded(net::loop& owner, std::unique_ptr<runtime> runs, info about, bool completions)
+      : loop_(owner), runtime_(std::move(runs)), info_(std::move(about)), completions_(completions) {}
 
   ~embedded() override {
     loop_.run_and_wait([this] {
@@ -70,6 +70,9 @@ class embedded final : public backend {
   [[nodiscard]] result<void> check(const chat::request& request) const override {
     if (!request.choices.empty() && !runtime_->about().scoring)
       return fail(errc::unsupported, stage::send, "the engine does not score choices");
+    if (completions_ && request.choices.empty()) {
+      if (auto fit = check_plain(request); !fit) return fit;
+    }
     return check_for_engine(request);
   }
 
@@ -91,8 +94,8 @@ class embedded final : public backend {
       to->on_end(reply->finish(*outcome, info_.model, std::chrono::steady_clock::now() - began));
     };
     const auto which = next_++;
-    auto fit = check_for_engine(request);
-    auto opened = fit ? runtime_->submit(for_engine(request), waking(which))
+    auto fit = check(request);
+    auto opened = fit ? runtime_->submit(prompt_of(request), waking(which))
                       : result<std::unique_ptr<engine::stream>>(std::move(fit).error());
     follow(which, std::move(one), std::move(opened));
     return which;
@@ -112,10 +115,14 @@ class embedded final : public backend {
 
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
-        [request](engine::step_engine& model) -> result<std::vector<token>> {
+        [request, plain = completions_](engine::step_engine& model) -> result<std::vector<token>> {
           if (!request.choices.empty()) {
             if (auto fit = check_for_engine(request); !fit) return std::move(fit).error();
             return model.tokenize(context_of(request), false);
+          }
+          if (plain) {
+            if (auto fit = check_plain(request); !fit) return std::move(fit).error();
+            return model.tokenize(request.messages.front().text, false);
           }
           auto prompt = model.render(request);
           if (!prompt) return std::move(prompt).error();
@@ -155,6 +162,12 @@ class embedded final : public backend {
     std::function<void(const engine::record&)> read;
     std::function<void(const result<engine::answer>&)> end;
   };
+
+  [[nodiscard]] engine::request prompt_of(const chat::request& request) const {
+    auto made = for_engine(request);
+    if (completions_) made.prompt = engine::plain_text{request.messages.front().text};
+    return made;
+  }
 
   /// Runs on the loop after what runs there now, if the backend is still there.
   void after_this(void (embedded::*what)()) {
@@ -307,6 +320,7 @@ class embedded final : public backend {
   std::shared_ptr<embedded*> self_ = std::make_shared<embedded*>(this);
   std::unique_ptr<runtime> runtime_;
   info info_;
+  const bool completions_;
   std::unordered_map<ticket, exchange> open_;
   std::unordered_map<ticket, std::shared_ptr<embedded_choices>> choosing_;
   ticket next_ = 1;
@@ -336,25 +350,28 @@ info describe(const runtime& of) {
 }
 
 result<std::unique_ptr<backend>> open(net::loop& owner, runtime::loader load, engine::options schedule,
-                                      const engine::prefix_cache_options& prefixes,
-                                      const std::string& slots) {
+                                      const engine::prefix_cache_options& prefixes, const std::string& slots,
+                                      bool completions) {
   if (auto fine = engine::check(schedule); !fine) return std::move(fine).error();
   schedule.max_queue_size = std::max(schedule.max_queue_size, least_queue);
   schedule.queue_timeout_s = std::max(schedule.queue_timeout_s, least_queue_timeout_s);
   auto runs = runtime::start(std::move(load), schedule, prefixes);
   if (!runs) return std::move(runs).error();
   auto about = describe(**runs);
+  if (completions) about.identity["api"] = "completions";
   if (!slots.empty()) about.notes.push_back(slots);
   if (!(*runs)->note().empty()) about.notes.push_back((*runs)->note());
-  return std::unique_ptr<backend>(std::make_unique<embedded>(owner, *std::move(runs), std::move(about)));
+  return std::unique_ptr<backend>(
+      std::make_unique<embedded>(owner, *std::move(runs), std::move(about), completions));
 }
 
 }  // namespace
 
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, runtime::loader load,
                                                const engine::options& schedule,
-                                               const engine::prefix_cache_options& prefixes) {
-  return open(owner, std::move(load), schedule, prefixes, "");
+                                               const engine::prefix_cache_options& prefixes,
+                                               bool completions) {
+  return open(owner, std::move(load), schedule, prefixes, "", completions);
 }
 
 result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_options& how,
@@ -383,7 +400,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     if (!checked) made.safe_width = model.max_rows;
     return made;
   };
-  return open(owner, load, schedule, how.prefixes, slots);
+  return open(owner, load, schedule, how.prefixes, slots, how.completions);
 }
 
 }  // namespace evalcore::backend

@@ -152,6 +152,7 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
   }
   about.identity = {{"selector", about.selector}, {"dialect", about.dialect}, {"model", about.model}};
   if (responses) about.identity["api"] = "responses";
+  if (!what.messages && how.api == openai_api::completions) about.identity["api"] = "completions";
   if (how.ways->reports_slots) {
     const auto props = ask(*link, "/props", how, stop);
     if (!props) return props.error();

@@ -61,9 +61,11 @@ http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, i
       format_(*how_.ways, how_.messages, how_.api),
       info_(std::move(about)),
       slot_file_(private_name()),
-      scorer_(*how_.ways, sent_model(), [this](const char* path, std::string body, auto done) {
-        call(path, std::move(body), std::move(done));
-      }) {}
+      scorer_(*how_.ways, sent_model(),
+              [this](const char* path, std::string body, auto done) {
+                call(path, std::move(body), std::move(done));
+              }),
+      choosing_(link_->loop(), scorer_, info_.model) {}
 
 // Open requests end in `closed` here, while all that their ends touch is alive.
 http_chat::~http_chat() {
@@ -94,12 +96,17 @@ chat::request http_chat::named(const chat::request& request) const {
 }
 
 result<void> http_chat::check(const chat::request& request) const {
+  if (!request.choices.empty() && !how_.messages) return scorer_.check(request);
   if (auto written = format_.encode(request, how_.stream); !written) return std::move(written).error();
   return {};
 }
 
 ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) {
   const ticket which = next_++;
+  if (!request.choices.empty() && !how_.messages) {
+    choosing_.start(which, request, std::move(to));
+    return which;
+  }
   auto written = request.model.empty() ? format_.encode(named(request), how_.stream)
                                        : format_.encode(request, how_.stream);
   if (!written) {
@@ -123,6 +130,7 @@ void http_chat::drop(ticket which) {
 }
 
 void http_chat::cancel(ticket which) {
+  if (choosing_.cancel(which)) return;
   const auto found = open_.find(which);
   if (found == open_.end()) return;
   auto to = found->second.state->abandon();
@@ -158,15 +166,22 @@ void http_chat::render(const chat::request& request, std::function<void(result<s
 
 void http_chat::tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) {
   if (!how_.ways->tokenizes) return backend::tokenize(request, std::move(done));
+  if (how_.api == openai_api::completions && request.messages.size() == 1) {
+    return tokenize_text(request.messages.front().text, std::move(done));
+  }
   render(request, [this, done = std::move(done)](result<std::string> prompt) {
     if (!prompt) return done(std::move(prompt).error());
-    json::writer out;
-    out.begin_object().key("content").string(*prompt);
-    out.key("add_special").boolean(true).key("parse_special").boolean(true).end_object();
-    call("/tokenize", out.take(), [done](result<std::string> body) {
-      if (!body) return done(std::move(body).error());
-      done(read_tokens(*body));
-    });
+    tokenize_text(*prompt, done);
+  });
+}
+
+void http_chat::tokenize_text(std::string_view text, std::function<void(result<std::vector<token>>)> done) {
+  json::writer out;
+  out.begin_object().key("content").string(text);
+  out.key("add_special").boolean(true).key("parse_special").boolean(true).end_object();
+  call("/tokenize", out.take(), [done = std::move(done)](result<std::string> body) {
+    if (!body) return done(std::move(body).error());
+    done(read_tokens(*body));
   });
 }
 

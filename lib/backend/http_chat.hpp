@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "backend/chat_codec.hpp"
 #include "backend/chat_exchange.hpp"
 #include "backend/prompt_scorer.hpp"
+#include "backend/served_choices.hpp"
 #include "backend/server_link.hpp"
 
 namespace evalcore::backend {
@@ -64,6 +66,7 @@ class http_chat final : public backend {
   void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
   void fetch(net::http_request message, std::function<void(result<raw_answer>)> done);
   void render(const chat::request& request, std::function<void(result<std::string>)> done);
+  void tokenize_text(std::string_view text, std::function<void(result<std::vector<token>>)> done);
   void count_prompt(const chat::request& request, std::function<void(result<std::string>)> done);
   void restore(std::vector<std::uint32_t> into, std::size_t at, const std::string& file,
                std::function<void(result<void>)> done);
@@ -75,6 +78,7 @@ class http_chat final : public backend {
   const info info_;
   const std::string slot_file_;  ///< Its beginning: the name belongs to this object alone.
   prompt_scorer scorer_;
+  served_choices choosing_;
   std::unordered_map<ticket, under_way> open_;
   ticket next_ = 1;
 };

@@ -23,6 +23,13 @@ error as_inability(error why) {
 
 }  // namespace
 
+chat::loglikelihood_request scoring_of(const chat::request& request, std::size_t choice) {
+  return {.model = request.model,
+          .context = request.messages.front().text,
+          .continuation = request.choices[choice],
+          .hints = request.hints};
+}
+
 result<void> judge_prompt_logprobs(const result<chat::loglikelihood>& one,
                                    const result<chat::loglikelihood>& other) {
   for (const auto* got : {&one, &other}) {
@@ -36,6 +43,20 @@ result<void> judge_prompt_logprobs(const result<chat::loglikelihood>& one,
 
 prompt_scorer::prompt_scorer(const wire::dialect& ways, std::string model, poster post)
     : ways_(ways), model_(std::move(model)), post_(std::move(post)) {}
+
+result<void> prompt_scorer::check(const chat::request& request) const {
+  if (request.messages.size() != 1) {
+    return fail(errc::invalid_argument, stage::send,
+                "choices follow the text of one turn: send them with one message");
+  }
+  for (std::size_t at = 0; at < request.choices.size(); ++at) {
+    const auto asked = chat::completion_for(scoring_of(request, at));
+    if (!asked) return asked.error();
+    if (auto written = wire::encode_openai_completion(*asked, ways_, false); !written)
+      return std::move(written).error();
+  }
+  return {};
+}
 
 void prompt_scorer::send(const chat::loglikelihood_request& request,
                          std::function<void(result<chat::loglikelihood>)> done) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/loglikelihood.hpp>
+#include <evalcore/chat/request.hpp>
 #include <evalcore/wire/dialect.hpp>
 
 namespace evalcore::backend {
@@ -20,6 +22,10 @@ class prompt_scorer {
 
   /// `ways` must outlive it. Requests that name no model get `model`.
   prompt_scorer(const wire::dialect& ways, std::string model, poster post);
+
+  /// Whether the choices of this request could be sent to such a server. Errors: unsupported where the
+  /// server is known to return no logprobs of a prompt; invalid_argument for what is no prompt with choices.
+  [[nodiscard]] result<void> check(const chat::request& request) const;
 
   void prove(std::function<void(result<void>)> done);
   void score(const chat::loglikelihood_request& request,
@@ -36,6 +42,9 @@ class prompt_scorer {
   std::optional<result<void>> proof_;  ///< Absent: not asked yet, or asked in vain.
   std::vector<std::function<void(result<void>)>> waiting_;
 };
+
+/// One choice of a request that check() has passed.
+[[nodiscard]] chat::loglikelihood_request scoring_of(const chat::request& request, std::size_t choice);
 
 /// What two continuations of one context prove, of which no model finds both equally likely.
 [[nodiscard]] result<void> judge_prompt_logprobs(const result<chat::loglikelihood>& one,

@@ -48,8 +48,8 @@ result<void> only_known_members(const json::value& line) {
   return {};
 }
 
-/// Of a line that is scored by likelihood.
-result<std::vector<std::string>> read_choices(const json::value& line) {
+/// Of a line that is scored by likelihood, with `compared` to find the likeliest.
+result<std::vector<std::string>> read_choices(const json::value& line, bool compared) {
   for (const auto* other : {"messages", "tools", "params"}) {
     if (given(line, other) != nullptr)
       return bad_line("\"choices\" follow a \"prompt\", and nothing is generated: \"" + std::string(other) +
@@ -59,13 +59,18 @@ result<std::vector<std::string>> read_choices(const json::value& line) {
   std::vector<std::string> choices;
   for (const auto& one : list != nullptr ? *list : json::array()) {
     const auto* text = one.if_string();
+    if (!compared && text != nullptr && !text->empty()) {
+      choices.push_back(*text);
+      continue;
+    }
     if (text == nullptr || text->find_first_not_of(" \t\r\n") == std::string::npos)
       return bad_line("\"choices\" has an element that is no string with more than blanks in it");
     if (std::ranges::find(choices, *text) != choices.end())
       return bad_line("\"choices\" has " + quoted(*text) + " twice");
     choices.push_back(*text);
   }
-  if (choices.size() < 2) return bad_line("\"choices\" is not a list of two strings or more");
+  if (compared && choices.size() < 2) return bad_line("\"choices\" is not a list of two strings or more");
+  if (choices.empty()) return bad_line("\"choices\" is not a list of strings");
   return choices;
 }
 
@@ -89,8 +94,15 @@ result<item> plain_item(const json::value& line) {
   auto messages = read_prompt(line);
   if (!messages) return std::move(messages).error();
   out.request.messages = *std::move(messages);
-  if (given(line, "choices") != nullptr) {
-    auto choices = read_choices(line);
+  const bool chooses = given(line, "choices") != nullptr;
+  auto scorer = string_or(line, "scorer", chooses ? "choice" : "exact");
+  if (!scorer) return std::move(scorer).error();
+  out.scorer = *std::move(scorer);
+  const bool scored = out.scorer != "none";
+  if (chooses && scored && out.scorer != "choice")
+    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(out.scorer));
+  if (chooses) {
+    auto choices = read_choices(line, scored);
     if (!choices) return std::move(choices).error();
     out.request.choices = *std::move(choices);
   }
@@ -103,14 +115,8 @@ result<item> plain_item(const json::value& line) {
     if (auto read = read_params(*given_params, out.request); !read) return std::move(read).error();
   }
   const auto* target = given(line, "target");
-  if (target == nullptr) return bad_line("lacks \"target\", the answer that is expected");
-  out.target = *target;
-  const bool chooses = !out.request.choices.empty();
-  auto scorer = string_or(line, "scorer", chooses ? "choice" : "exact");
-  if (!scorer) return std::move(scorer).error();
-  out.scorer = *std::move(scorer);
-  if (chooses && out.scorer != "choice")
-    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(out.scorer));
+  if (target == nullptr && scored) return bad_line("lacks \"target\", the answer that is expected");
+  if (target != nullptr) out.target = *target;
   auto category = string_or(line, "category", "");
   if (!category) return std::move(category).error();
   out.category = *std::move(category);

@@ -10,5 +10,6 @@ namespace evalcore::score {
 [[nodiscard]] std::shared_ptr<const scorer> make_numeric();
 [[nodiscard]] std::shared_ptr<const scorer> make_bfcl();
 [[nodiscard]] std::shared_ptr<const scorer> make_choice();
+[[nodiscard]] std::shared_ptr<const scorer> make_none();
 
 }  // namespace evalcore::score

@@ -110,8 +110,11 @@ def test_parts_of_a_suite_merge_into_what_one_run_gives(evalcore, suite, tmp_pat
 def test_a_backend_that_cannot_score_choices_is_named_before_anything_is_sent(evalcore, suite, canned, tmp_path):
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"text": "Paris"}) + "\n")
-    for backend in (["--backend", "scripted", "--script", script], canned):
+    for backend, said in (
+        (["--backend", "scripted", "--script", script], "this backend only generates text"),
+        (canned, "returns no logprobs of the prompt"),
+    ):
         done = evalcore("run", suite, *backend, "--out", "out")
         assert done.returncode == 2
-        assert "choices are scored by the embedded engine alone" in done.stderr
+        assert said in done.stderr
         assert "choices.jsonl:" in done.stderr

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from conftest import SLOT_TOKENS, TOOLS
+from conftest import SLOT_TOKENS, TOOLS, summary
 
 CITY = [
     {
@@ -52,6 +52,22 @@ def asked(ask, one_slot_port):
         return told | told["completions"][0] if "completions" in told else told
 
     return run
+
+
+@pytest.mark.parametrize("stream", [[], ["--no-stream"]], ids=["streamed", "whole"])
+def test_a_run_of_text_completions_sends_prompts_as_they_stand(evalcore, write_suite, one_slot_port, tmp_path, stream):
+    items = [{"id": prompt, "prompt": rendered(prompt), "target": BY_HEART[prompt]} for prompt in ("hi", "emoji")]
+    turns = [{"id": 1, "messages": [{"role": "system", "content": "x"}, {"role": "user", "content": "y"}], "target": "z"}]
+    common = ["-b", "openai-url", "--base-url", f"http://127.0.0.1:{one_slot_port}", "--dialect", "llama-server",
+              "--api", "completions", "--temperature", "0", "--max-tokens", "80", *stream]  # fmt: skip
+    done = evalcore("run", write_suite("suite.jsonl", items), *common, "--out", "out")
+    assert done.returncode == 0, done.stderr
+    told = summary(tmp_path / "out")
+    assert (told["score"], told["backend"]["identity"]["api"]) == (1, "completions")
+    assert told["prompt_tokens"] == 2 * 19 + len("hi" + "emoji")
+    refused = evalcore("run", write_suite("turns.jsonl", turns), *common, "--out", "turns")
+    assert refused.returncode == 2
+    assert "turns.jsonl:1: a text completion is of one user turn" in refused.stderr
 
 
 @all_routes

@@ -57,7 +57,7 @@ def test_replies_of_the_two_apis_are_never_taken_for_each_other(evalcore, write_
         (["-b", "openai-url", "--api", "responses", "--dialect", "llama-server"], ["llama-server", "--api chat"]),
         (["-b", "openai-url", "--api", "responses", "--dialect", "mlx-server"], ["mlx-server", "--api chat"]),
         (["-b", "anthropic-url", "--api", "responses"], ["--api", "anthropic-url"]),
-        (["-b", "openai-url", "--api", "completions"], ["completions", "chat, responses"]),
+        (["-b", "openai-url", "--api", "edits"], ["edits", "chat, responses, completions"]),
     ],
 )
 def test_a_wrong_choice_names_the_mend(evalcore, write_suite, wrong, told):

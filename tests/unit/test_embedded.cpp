@@ -39,7 +39,8 @@ engine::simulated_options spelling(std::size_t letters) {
 /// A backend on a simulated engine, whose counters stay readable.
 struct bench {
   explicit bench(engine::simulated_options how = spelling(3), engine::options schedule = {},
-                 std::optional<std::uint32_t> safe_width = {}, bool keep_prefixes = true) {
+                 std::optional<std::uint32_t> safe_width = {}, bool keep_prefixes = true,
+                 bool completions = false) {
     schedule.batch_wait_ms = 0;
     auto made = backend::open_embedded(
         loop,
@@ -49,7 +50,7 @@ struct bench {
           return engine::loaded_engine{
               .engine = std::move(simulated), .safe_width = safe_width, .keep_prefixes = keep_prefixes};
         },
-        schedule, {});
+        schedule, {}, completions);
     REQUIRE(made);
     held = *std::move(made);
   }
@@ -367,6 +368,24 @@ TEST_CASE(
   const auto outcome = paced->end.get_future().get();
   REQUIRE(outcome);
   CHECK(outcome->finish == chat::finish_reason::stop);  // Not by its bound, long after.
+}
+
+TEST_CASE("a text completion reaches the engine as it stands, without a template") {
+  bench b(spelling(3), {}, {}, true, true);
+  auto request = test::user_says("which one? ");
+  const auto reply = b.answer(request);
+  CHECK(reply.text == "abc");
+  // A beginning and eleven characters; a template would add its own.
+  CHECK(reply.usage.prompt_tokens == 12);
+  CHECK(*bench().answer(request).usage.prompt_tokens > 12);
+  const auto tokens = test::ask<std::vector<backend::token>>(
+      b.loop, [&](auto done) { b.held->tokenize(request, std::move(done)); });
+  REQUIRE(tokens);
+  CHECK(tokens->size() == 12);
+  CHECK(b.held->about().identity.at("api") == "completions");
+  request.messages.push_back(request.messages.front());
+  CHECK(b.held->check(request).error().code == errc::invalid_argument);
+  CHECK(test::start(b.loop, *b.held, request).sink->wait().error().code == errc::invalid_argument);
 }
 
 TEST_CASE("the tokens of a prompt with choices are those of its text, without a template") {

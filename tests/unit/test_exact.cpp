@@ -67,5 +67,5 @@ TEST_CASE("scorers are found by name") {
   const auto missing = score::find_scorer("bleu");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == errc::not_found);
-  CHECK(missing.error().message == "no scorer \"bleu\"; there are: exact, numeric, bfcl, choice");
+  CHECK(missing.error().message == "no scorer \"bleu\"; there are: exact, numeric, bfcl, choice, none");
 }

@@ -56,6 +56,18 @@ TEST_CASE("choices follow a prompt, and the scorer is theirs") {
   CHECK(one.scorer == "choice");
 }
 
+TEST_CASE("a line that only asks needs no target, and one choice is enough") {
+  const auto one = item_of(R"({"id":"n","prompt":"?","scorer":"none"})");
+  CHECK(one.scorer == "none");
+  CHECK(one.target.is_null());
+  const auto chosen = item_of(R"({"id":"n","prompt":"","choices":[" "],"scorer":"none"})");
+  CHECK(chosen.request.choices == std::vector<std::string>{" "});
+  CHECK(complaint(R"({"id":"n","prompt":"?","choices":[],"scorer":"none"})") ==
+        R"("choices" is not a list of strings)");
+  CHECK(complaint(R"({"id":"n","prompt":"?","choices":["a",""],"scorer":"none"})") ==
+        R"("choices" has an element that is no string with more than blanks in it)");
+}
+
 TEST_CASE("what has no meaning beside choices is refused") {
   const auto with = [](const std::string& members) {
     return complaint(R"({"id":"c","target":0,)" + members + "}");

@@ -26,6 +26,8 @@ struct embedded_options {
   bool fit_slots = false;
   /// No request asks for a kept prefix: fit_slots leaves no memory for any.
   bool leave_prefixes_out = false;
+  /// Text completions: the text of a request's only turn stands as it is, without a template.
+  bool completions = false;
 };
 
 /// A GGUF model in this process. In `parity` the check_parity() of the loaded model bounds how many rows
@@ -46,6 +48,7 @@ struct embedded_options {
 /// prefixes are kept.
 [[nodiscard]] result<std::unique_ptr<backend>> open_embedded(net::loop& owner, engine::runtime::loader load,
                                                              const engine::options& schedule,
-                                                             const engine::prefix_cache_options& prefixes);
+                                                             const engine::prefix_cache_options& prefixes,
+                                                             bool completions = false);
 
 }  // namespace evalcore::backend

@@ -19,8 +19,9 @@ namespace evalcore::backend {
 
 /// Which of OpenAI's APIs a server is asked through.
 enum class openai_api : std::uint8_t {
-  chat,       ///< /v1/chat/completions
-  responses,  ///< /v1/responses
+  chat,         ///< /v1/chat/completions
+  responses,    ///< /v1/responses
+  completions,  ///< /v1/completions: the text of the only turn stands as it is, without a template
 };
 
 struct http_options {

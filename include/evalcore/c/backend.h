@@ -30,7 +30,7 @@ EVC_API evc_status evc_backend_options_set_model(evc_backend_options* options, e
 EVC_API evc_status evc_backend_options_set_base_url(evc_backend_options* options, evc_str url) EVC_NOEXCEPT;
 /** The server's ways by name. Default: those that all servers of its API have. */
 EVC_API evc_status evc_backend_options_set_dialect(evc_backend_options* options, evc_str name) EVC_NOEXCEPT;
-/** "chat" (the default) or "responses"; of "openai-url" only. */
+/** "chat" (the default); "responses", of "openai-url"; "completions", without a template, also "embedded". */
 EVC_API evc_status evc_backend_options_set_api(evc_backend_options* options, evc_str name) EVC_NOEXCEPT;
 /** Such as "2023-06-01", the default; of "anthropic-url" only. */
 EVC_API evc_status evc_backend_options_set_anthropic_version(evc_backend_options* options,

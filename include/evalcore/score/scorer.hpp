@@ -63,6 +63,7 @@ class scorer {
 ///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be
 ///            it, of equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
 ///            characters.
+///   none     without a target: the suite only asks, and every reply is unscored.
 [[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
 
