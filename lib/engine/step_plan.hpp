@@ -41,7 +41,8 @@ struct step_plan {
 
 /// Plans a step for rows that are given the oldest first. `parity`: rows that decode go together, `max_width`
 /// at most and as far as their sequences follow each other (the library would part them elsewhere); each
-/// chunk of a prompt goes alone. `fast`: all that fits goes together, but no more than `grid` tokens of prompts.
+/// chunk of a prompt goes alone. `fast`: all that fits goes together, but no more than `grid` tokens of
+/// prompts.
 void plan_step(std::span<const row_need> needs, evaluation mode, std::uint32_t max_width, step_plan& plan);
 
 }  // namespace evalcore::engine
