@@ -4,11 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import MODEL, REPOSITORY, free_port
+from conftest import MODEL, REPOSITORY, free_port, summary
+
+sys.path.append(str(REPOSITORY / "scripts"))
+from throughput_report import may_change  # noqa: E402
 
 # What upstream's smoke writes, whose readers must find it here.
 UPSTREAM_KEYS = {"backend", "requests", "concurrency", "delay_ms", "sequential_seconds", "concurrent_seconds", "speedup",
@@ -67,11 +71,13 @@ def test_below_the_bar_it_ends_with_1(smoke):
     assert "SMOKE FAILED" in done.stdout.splitlines()[-1]
 
 
-def test_the_model_in_the_process_computes_the_prefix_once_and_changes_no_answer(smoke, suite):
+def test_the_model_in_the_process_computes_the_prefix_once_and_changes_no_answer(smoke, suite, tmp_path):
     done, report = smoke("--model", MODEL, "--suite", suite, "--concurrency", 4, "--context-per-slot", 1024, "--min-speedup", 0.001)
     assert done.returncode == 0, done.stderr
     sequential, concurrent = report["sequential"], report["concurrent"]
     assert report["backend"] == "embedded" and report["requests"] == ITEMS
+    # Were it true, an answer that changed would pass.
+    assert may_change(summary(tmp_path / "out/sequential"), summary(tmp_path / "out/concurrent")) is False
     assert report["outputs_equal"] == ITEMS and sequential["score"] == concurrent["score"]
     assert sequential["cached_tokens"] == 0
     assert concurrent["cached_tokens"] == report["prefix_cached_tokens"] == report["prefix_predicted_tokens"] > 0
@@ -149,8 +155,10 @@ def test_a_signal_ends_it_and_its_runs_without_a_report(program, tmp_path, how, 
     log = tmp_path / "log"
     with open(log, "wb") as output:
         process = subprocess.Popen(list(map(str, command)), stderr=output, stdout=output, start_new_session=True)
+    deadline = time.monotonic() + 60
     while not (tmp_path / "sequential/run.db").exists():
         assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, "the sequential run did not begin within 60 s"
         time.sleep(0.05)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # As a terminal does.
