@@ -128,6 +128,7 @@ def test_a_request_without_an_answer_is_no_measurement(smoke, write_suite, serve
     (["--backend", "nobody", "--model", "m"], "there is no backend \"nobody\""),
     (["--mock", "--json", "missing/report.json"], "there is no folder missing"),
     (["--speed", 3], "unrecognized arguments"),
+    (["--sequential", "'x"], "--sequential: No closing quotation"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named_and_ends_with_2(smoke, suite, arguments, words):
     given = arguments if "--mock" in arguments or "--suite" in arguments else [*arguments, "--suite", suite]
@@ -141,6 +142,32 @@ def test_a_set_up_that_fails_ends_with_2_and_not_like_a_missed_bar(smoke):
     done, report = smoke("--mock", EVALCORE_CACHE="/dev/null/cache")
     assert (done.returncode, report) == (2, None)
     assert "cannot create directory" in done.stderr
+
+
+def test_a_program_that_leaves_no_run_ends_with_2(smoke):
+    done, report = smoke("--mock", EVALCORE_PROGRAM="true")
+    assert (done.returncode, report) == (2, None)
+    assert "left no summary" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_report_that_cannot_be_printed_ends_with_2(program, tmp_path):
+    command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--mock", "--requests", 2, "--min-speedup", 0.001,
+               "--out", tmp_path]  # fmt: skip
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            list(map(str, command)), check=False, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert done.returncode == 2, done.stderr
+    assert "the report could not be printed: No space left" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_the_set_up_it_runs_on_a_program_that_is_named(program, tmp_path):
+    command = [sys.executable, REPOSITORY / "scripts/throughput_smoke.py", "--mock", "--requests", 4, "--min-speedup", 0.001,
+               "--out", tmp_path]  # fmt: skip
+    done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path,
+                          env={"PATH": os.environ["PATH"], "EVALCORE_PROGRAM": os.path.abspath(program)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "SMOKE OK" in done.stdout
 
 
 def test_a_report_of_an_earlier_time_does_not_stay_where_nothing_was_measured(smoke, suite, tmp_path):
