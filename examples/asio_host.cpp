@@ -82,6 +82,19 @@ evc_pool* pool_on(evc_runtime* runtime, const char* script, evc_backend** backen
   return pool;
 }
 
+/// False: the pool did not take it, and there will be no event of it.
+bool submit(evc_pool* pool, const char* question, std::uint64_t tag) {
+  auto* request = evc_request_new();
+  evc_request_add_message(request, EVC_ROLE_USER, str(question));
+  evc_error* error = nullptr;
+  const auto status = evc_pool_submit(pool, request, tag, nullptr, &error);
+  evc_request_free(request);
+  if (status == EVC_OK) return true;
+  std::fprintf(stderr, "%s was not asked: %s\n", question, string(evc_error_message(error)).c_str());
+  evc_error_free(error);
+  return false;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -91,11 +104,9 @@ int main(int count, char** words) {
   if (evc_runtime_new(&runtime, nullptr) != EVC_OK) return 1;
   auto* pool = pool_on(runtime, words[1], &backend);
   if (pool == nullptr) return 1;
+  bool all_asked = true;
   for (int i = 2; i < count; ++i) {
-    auto* request = evc_request_new();
-    evc_request_add_message(request, EVC_ROLE_USER, str(words[i]));
-    evc_pool_submit(pool, request, static_cast<std::uint64_t>(i), nullptr, nullptr);
-    evc_request_free(request);
+    if (!submit(pool, words[i], static_cast<std::uint64_t>(i))) all_asked = false;
   }
   evc_pool_shutdown(pool, 0);  // Nothing more is asked; what was asked goes on.
   {
@@ -110,5 +121,5 @@ int main(int count, char** words) {
   evc_pool_free(pool);
   evc_backend_free(backend);
   evc_runtime_free(runtime);
-  return 0;
+  return all_asked ? 0 : 1;
 }

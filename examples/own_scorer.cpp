@@ -44,6 +44,14 @@ class common_beginning final : public score::scorer {
   }
 };
 
+/// A checker that failed has no value to show.
+std::string shown(const score::verdict& verdict) {
+  if (!verdict.scored) return "unscored";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", verdict.value);
+  return text;
+}
+
 /// The pool takes a request when it has room for one; a million items cost what is in flight.
 class items final : public pool::source {
  public:
@@ -88,10 +96,8 @@ result<void> score_all(const std::string& path, const std::string& script) {
     }
     const score::task task{.target = &item->target};
     if (auto checked = own.check(task); !checked) return checked;
-    char scores[64];
-    std::snprintf(scores, sizeof scores, ": exact %.2f, beginning %.2f",
-                  (*exact)->score(task, *outcome).value, own.score(task, *outcome).value);
-    lines[event->id] = item->id + scores;
+    lines[event->id] = item->id + ": exact " + shown((*exact)->score(task, *outcome)) + ", beginning " +
+                       shown(own.score(task, *outcome));
   }
   for (const auto& [id, line] : lines) std::puts(line.c_str());
   return {};

@@ -6,6 +6,7 @@
 // goes on where it was; run again after its end it asks nothing. The answers come from a script; a model in
 // this process takes backend::open_embedded, a server backend::connect_openai_url, and the rest stays.
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -49,6 +50,14 @@ result<run::summary> run_suite(const std::string& path, const std::string& scrip
   return ran;
 }
 
+/// A figure that is not there is unknown, and not 0.
+std::string shown(std::optional<double> figure) {
+  if (!figure) return "unknown";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", *figure);
+  return text;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -65,6 +74,6 @@ int main(int count, char** arguments) {
   std::printf("%llu items: %llu sent, %llu reused, %llu errors\n",
               static_cast<unsigned long long>(ran->items), static_cast<unsigned long long>(ran->sent),
               static_cast<unsigned long long>(ran->reused), static_cast<unsigned long long>(ran->errors));
-  std::printf("score %.2f, at most %.2f\n", ran->score().value_or(0), ran->score_upper_bound().value_or(0));
+  std::printf("score %s, at most %s\n", shown(ran->score()).c_str(), shown(ran->score_upper_bound()).c_str());
   return ran->errors == 0 ? 0 : 1;
 }

@@ -34,8 +34,11 @@ examples:
 
 A server at a URL still holds what the sequential run, which goes first, left in its cache.
 
+What is set up is for Debian. Elsewhere scripts/throughput_smoke.py takes the same options by itself: EVALCORE_PROGRAM names
+the command, --model the model, and --suite the suite, or EVALCORE_BFCL the folder of BFCL's v4 files.
+
 exit status: 0 the bar was met; 1 it was missed, or answers changed where none may (one engine in evaluation `parity`,
-the mock); 2 nothing was measured, and a line says why; 130 interrupted.
+the mock); 2 nothing was measured or no report could be written, and a line says why; 130 interrupted.
 """
 
 
@@ -82,6 +85,10 @@ def options_from(words):
     words, further = (words[: words.index("--")], words[words.index("--") + 1 :]) if "--" in words else (words, [])
     asked = arguments.parse_args(words)
     asked.further = further
+    try:
+        asked.sequential = shlex.split(asked.sequential or "")
+    except ValueError as error:
+        arguments.error(f"--sequential: {error}")
     if asked.mock and (asked.backend or asked.base_url or asked.model or asked.sequential or asked.suite or further):
         arguments.error("--mock is its own backend and suite: leave --backend, --base-url, --model, --sequential, --suite "
                         "and what follows -- out")  # fmt: skip
@@ -107,12 +114,16 @@ def options_from(words):
     return asked
 
 
+# Where what is needed stands.
+VARIABLES = {"evalcore": "EVALCORE_PROGRAM", "model": "EVALCORE_MODEL", "bfcl_data": "EVALCORE_BFCL"}
+
+
 def needs(asked):
     """What must be set up before: names of need_… in lib.sh."""
     program = [] if os.environ.get("EVALCORE_PROGRAM") else ["evalcore"]
     if asked.mock:
         return program
-    in_process = asked.backend == "embedded" or "embedded" in (asked.sequential or "")
+    in_process = any("embedded" in word for word in [asked.backend, *asked.sequential])
     return (
         (["model"] if asked.local and not asked.model else [])
         + ([] if asked.suite else ["bfcl_data"])
@@ -181,51 +192,71 @@ def run(asked, name, suite, options):
         mend = MENDS.get(status, "the line above says what is wrong; `evalcore run --help` has its options")
         raise Failure(f"the {name} run ended with status {status}: {mend}")
     summary = summary_of(folder)
+    if summary is None:
+        raise Failure(f"the {name} run left no summary: EVALCORE_PROGRAM ({program}) is no evalcore; leave it unset")
     if not summary["sent"]:
         raise Failure(f"{suite} has no item: name a suite that has some")
     return summary, replies(folder / "run.db")
 
 
 def measure(asked):
-    if not {"EVALCORE_PROGRAM", "EVALCORE_MODEL", "EVALCORE_BFCL"} <= os.environ.keys():
-        raise Failure("nothing is set up: start scripts/eval-throughput-smoke.sh, which sees to that and starts this")
+    missing = [VARIABLES[need] for need in needs(asked) if need in VARIABLES and not os.environ.get(VARIABLES[need])]
+    if missing:
+        raise Failure(f"{' and '.join(missing)} not set: start scripts/eval-throughput-smoke.sh, which sees to that on Debian, or "
+                      "set EVALCORE_PROGRAM and name --model and --suite")  # fmt: skip
     asked.out.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
         url = stack.enter_context(sleeping_mock(asked.delay_ms / 1000)) if asked.mock else asked.base_url
         suite = write_suite(asked)
         many = backend_options(asked, url)
-        one = shlex.split(asked.sequential) if asked.sequential else many
+        one = asked.sequential or many
         alone = ["--order", "suite", "--no-prompt-cache", *slots(asked, one, 1)]
-        sequential = run(asked, "sequential", suite, [*one, *alone])
-        concurrent = run(asked, "concurrent", suite, [*many, *slots(asked, many, asked.concurrency)])
+        try:
+            sequential = run(asked, "sequential", suite, [*one, *alone])
+            concurrent = run(asked, "concurrent", suite, [*many, *slots(asked, many, asked.concurrency)])
+            return report_of(asked, sequential, concurrent)
+        except KeyError as unknown:
+            raise Failure(
+                f"its summary has no {unknown}: EVALCORE_PROGRAM is older than this script; leave it unset"
+            ) from unknown
+
+
+def tell(report):
     try:
-        return report_of(asked, sequential, concurrent)
-    except KeyError as missing:
-        raise Failure(
-            f"its summary has no {missing}: EVALCORE_PROGRAM is older than this script; leave it unset"
-        ) from missing
+        print_report(report)
+        sys.stdout.flush()
+    except OSError as error:
+        # What could not be written would be tried again at exit, which then has a status of its own.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise Failure(f"the report could not be printed: {error.strerror}") from error
 
 
-def main():
-    asked = options_from(sys.argv[1:])
+def smoke(asked):
+    """The exit status of what was measured."""
     if asked.list_needs:
         print(*needs(asked))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # So that the run that is under way ends, too.
+    if asked.json:
+        asked.json.unlink(missing_ok=True)  # An old report is not taken for this one's.
+    report = measure(asked)
+    if asked.json:
+        asked.json.write_text(json.dumps(report, indent=2) + "\n")
+    tell(report)
+    return 0 if report["passed"] else 1
+
+
+def main():
     try:
-        if asked.json:
-            asked.json.unlink(missing_ok=True)  # An old report is not taken for this one's.
-        report = measure(asked)
-        if asked.json:
-            asked.json.write_text(json.dumps(report, indent=2) + "\n")
+        return smoke(options_from(sys.argv[1:]))
     except (Failure, OSError) as failure:
         print(f"eval-throughput-smoke: {failure}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:
         print("eval-throughput-smoke: interrupted; nothing was measured", file=sys.stderr)
         return 130
-    print_report(report)
-    return 0 if report["passed"] else 1
+    except Exception as error:  # Python would end with 1, which says that the bar was missed.
+        print(f"eval-throughput-smoke: {type(error).__name__}: {error}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

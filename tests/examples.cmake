@@ -16,6 +16,11 @@ evalcore_example(step_engine "shout -> SHOUT\nagain -> AGAIN\n" "shout" "again")
 evalcore_example(asio_host
   "please count -> counted\nwait, soon -> in a while\nbeside that the program's own timer went off 1 time\n"
   "${data}/script.jsonl" "please count" "wait, soon")
+# A question that is no UTF-8 is refused, and said so beside the answers to the others.
+add_test(NAME example.asio_host.refused COMMAND sh -c "'$<TARGET_FILE:example_asio_host>' \"$0\" \"$(printf '\\377')\" 'please count' 2>&1; echo ended with $?"
+  "${data}/script.jsonl")
+set_tests_properties(example.asio_host.refused PROPERTIES TIMEOUT 60
+  PASS_REGULAR_EXPRESSION "was not asked: [a-z].*please count -> counted\n.*ended with 1\n")
 # exact: right, wrong; beginning: "hello" has nothing of "goodbye", and an item that failed has no score.
 evalcore_example(own_scorer
   "counts: exact 1.00, beginning 1.00\ngreets: exact 1.00, beginning 1.00\nparts: exact 0.00, beginning 0.00\nfails: no answer: the script refuses\n"

@@ -1,4 +1,4 @@
-"""A stand-in for a server of one model, on a free port of the loopback: what benches drive evalcore against."""
+"""A stand-in for a server of one model, on a free port of the loopback: what evalcore is measured against."""
 
 import contextlib
 import http.server
@@ -7,9 +7,10 @@ import threading
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Lists the model; do_POST() is the bench's."""
+    """Lists the model; do_POST() is the caller's."""
 
     protocol_version = "HTTP/1.1"
+    model = "m"
 
     def log_message(self, *_):
         pass
@@ -18,15 +19,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = json.dumps(value).encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
         with contextlib.suppress(OSError):
+            # In one: of two the kernel keeps the second until the first is acknowledged, up to 40 ms.
             self.wfile.write(head + body)
 
     def do_GET(self):
-        self.reply({"object": "list", "data": [{"id": "m", "object": "model"}]})
+        self.reply({"object": "list", "data": [{"id": self.model, "object": "model"}]})
 
 
 class Server(http.server.ThreadingHTTPServer):
     daemon_threads = True
-    request_queue_size = 64
+    request_queue_size = 64  # Past the usual 5, a connection that comes with others waits a second for its next try.
 
     def __init__(self, handler):
         super().__init__(("127.0.0.1", 0), handler)

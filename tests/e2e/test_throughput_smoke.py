@@ -4,11 +4,15 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import MODEL, REPOSITORY, free_port
+from conftest import MODEL, REPOSITORY, free_port, summary
+
+sys.path.append(str(REPOSITORY / "scripts"))
+from throughput_report import may_change  # noqa: E402
 
 # What upstream's smoke writes, whose readers must find it here.
 UPSTREAM_KEYS = {"backend", "requests", "concurrency", "delay_ms", "sequential_seconds", "concurrent_seconds", "speedup",
@@ -67,11 +71,13 @@ def test_below_the_bar_it_ends_with_1(smoke):
     assert "SMOKE FAILED" in done.stdout.splitlines()[-1]
 
 
-def test_the_model_in_the_process_computes_the_prefix_once_and_changes_no_answer(smoke, suite):
+def test_the_model_in_the_process_computes_the_prefix_once_and_changes_no_answer(smoke, suite, tmp_path):
     done, report = smoke("--model", MODEL, "--suite", suite, "--concurrency", 4, "--context-per-slot", 1024, "--min-speedup", 0.001)
     assert done.returncode == 0, done.stderr
     sequential, concurrent = report["sequential"], report["concurrent"]
     assert report["backend"] == "embedded" and report["requests"] == ITEMS
+    # Were it true, an answer that changed would pass.
+    assert may_change(summary(tmp_path / "out/sequential"), summary(tmp_path / "out/concurrent")) is False
     assert report["outputs_equal"] == ITEMS and sequential["score"] == concurrent["score"]
     assert sequential["cached_tokens"] == 0
     assert concurrent["cached_tokens"] == report["prefix_cached_tokens"] == report["prefix_predicted_tokens"] > 0
@@ -122,6 +128,7 @@ def test_a_request_without_an_answer_is_no_measurement(smoke, write_suite, serve
     (["--backend", "nobody", "--model", "m"], "there is no backend \"nobody\""),
     (["--mock", "--json", "missing/report.json"], "there is no folder missing"),
     (["--speed", 3], "unrecognized arguments"),
+    (["--sequential", "'x"], "--sequential: No closing quotation"),
 ])  # fmt: skip
 def test_what_is_wrong_is_named_and_ends_with_2(smoke, suite, arguments, words):
     given = arguments if "--mock" in arguments or "--suite" in arguments else [*arguments, "--suite", suite]
@@ -137,6 +144,32 @@ def test_a_set_up_that_fails_ends_with_2_and_not_like_a_missed_bar(smoke):
     assert "cannot create directory" in done.stderr
 
 
+def test_a_program_that_leaves_no_run_ends_with_2(smoke):
+    done, report = smoke("--mock", EVALCORE_PROGRAM="true")
+    assert (done.returncode, report) == (2, None)
+    assert "left no summary" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_report_that_cannot_be_printed_ends_with_2(program, tmp_path):
+    command = [REPOSITORY / "scripts/eval-throughput-smoke.sh", "--mock", "--requests", 2, "--min-speedup", 0.001,
+               "--out", tmp_path]  # fmt: skip
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            list(map(str, command)), check=False, stdout=full, stderr=subprocess.PIPE, text=True, timeout=120
+        )
+    assert done.returncode == 2, done.stderr
+    assert "the report could not be printed: No space left" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_without_the_set_up_it_runs_on_a_program_that_is_named(program, tmp_path):
+    command = [sys.executable, REPOSITORY / "scripts/throughput_smoke.py", "--mock", "--requests", 4, "--min-speedup", 0.001,
+               "--out", tmp_path]  # fmt: skip
+    done = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True, timeout=120, cwd=tmp_path,
+                          env={"PATH": os.environ["PATH"], "EVALCORE_PROGRAM": os.path.abspath(program)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "SMOKE OK" in done.stdout
+
+
 def test_a_report_of_an_earlier_time_does_not_stay_where_nothing_was_measured(smoke, suite, tmp_path):
     (tmp_path / "report.json").write_text("{}")
     done, report = smoke("--base-url", f"http://127.0.0.1:{free_port()}", "--suite", suite)
@@ -149,8 +182,10 @@ def test_a_signal_ends_it_and_its_runs_without_a_report(program, tmp_path, how, 
     log = tmp_path / "log"
     with open(log, "wb") as output:
         process = subprocess.Popen(list(map(str, command)), stderr=output, stdout=output, start_new_session=True)
+    deadline = time.monotonic() + 60
     while not (tmp_path / "sequential/run.db").exists():
         assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, "the sequential run did not begin within 60 s"
         time.sleep(0.05)
     if how == signal.SIGINT:
         os.killpg(process.pid, how)  # As a terminal does.

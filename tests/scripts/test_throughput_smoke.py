@@ -1,9 +1,13 @@
 """scripts/throughput_smoke.py and its report: what is asked for, and what two runs of figures made by hand come to."""
 
 import argparse
+import contextlib
+import io
+import os
 import pathlib
 import sys
 import unittest
+from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "scripts"))
 sys.dont_write_bytecode = True
@@ -28,7 +32,41 @@ def report(sequential, concurrent, **options):
     return throughput_report.report_of(asked, sequential, concurrent)
 
 
+def ended(words, **environment):
+    """Exit status and standard error of the script, with nothing else in the environment."""
+    said = io.StringIO()
+    argv = mock.patch.object(sys, "argv", ["smoke", *words])
+    with argv, mock.patch.dict(os.environ, environment, clear=True), contextlib.redirect_stderr(said):
+        try:
+            return throughput_smoke.main(), said.getvalue()
+        except SystemExit as end:
+            return end.code, said.getvalue()
+
+
 class smoke(unittest.TestCase):
+    def test_what_nobody_thought_of_is_no_missed_bar(self):
+        with mock.patch.object(throughput_smoke, "measure", side_effect=RuntimeError("the unthinkable")):
+            self.assertEqual(ended(["--mock"]), (2, "eval-throughput-smoke: RuntimeError: the unthinkable\n"))
+
+    def test_options_of_the_sequential_run_are_words_and_a_quote_that_is_open_is_an_error(self):
+        asked = throughput_smoke.options_from(["--sequential", "--model 'a b'"])
+        self.assertEqual(asked.sequential, ["--model", "a b"])
+        status, said = ended(["--sequential", "'x"])
+        self.assertEqual(status, 2)
+        self.assertIn("--sequential: No closing quotation", said)
+
+    def test_by_itself_it_wants_only_what_the_options_leave_open(self):
+        here = __file__
+        for words, environment, missing in (
+            (["--suite", here, "--model", "m"], {}, "EVALCORE_PROGRAM not set"),
+            (["--suite", here], {"EVALCORE_PROGRAM": "p"}, "EVALCORE_MODEL not set"),
+            (["--model", "m"], {"EVALCORE_PROGRAM": "p"}, "EVALCORE_BFCL not set"),
+            ([], {}, "EVALCORE_MODEL and EVALCORE_BFCL and EVALCORE_PROGRAM not set"),
+        ):
+            status, said = ended(words, **environment)
+            self.assertEqual(status, 2)
+            self.assertIn(f"smoke: {missing}", said)
+
     def test_the_mock_is_as_upstream_s_unless_told(self):
         asked = throughput_smoke.options_from(["--mock"])
         self.assertEqual((asked.requests, asked.concurrency, asked.delay_ms, asked.min_speedup), (24, 8, 80, 3.0))
