@@ -148,7 +148,8 @@ make_venv() {
   rm -rf "$folder"
   "$(base_python)" -m venv "$folder"
   CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF" timeout 900 "$folder/bin/python" -m pip --quiet \
-    --disable-pip-version-check install --no-deps -r "$EVALCORE_ROOT/scripts/requirements/$name.txt"
+    --disable-pip-version-check install --no-deps -r "$EVALCORE_ROOT/scripts/requirements/$name.txt" ||
+    die "pip could not install scripts/requirements/$name.txt"
   touch "$folder/.complete"
 }
 

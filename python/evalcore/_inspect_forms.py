@@ -73,6 +73,8 @@ def params(config: GenerateConfig, has_tools: bool) -> dict[str, Any]:
         sent["thinking"] = {"type": "enabled", "budget_tokens": config.reasoning_tokens}
     schema = config.response_schema
     if schema is not None:
+        if schema.description is not None:
+            raise UnsupportedError("evalcore does not send the description of a response_schema; leave it out")
         form = {"name": schema.name, "schema": schema.json_schema.model_dump(exclude_none=True)}
         if schema.strict is not None:
             form["strict"] = schema.strict
@@ -102,15 +104,17 @@ def _part(content: Content) -> dict[str, Any]:
     raise UnsupportedError(f"evalcore sends text and images; a message holds {content.type}")
 
 
-def _answered(message: ChatMessageAssistant) -> str:
+def _said(message: ChatMessage) -> str:
     if isinstance(message.content, str):
         return message.content
     said = []
     for part in message.content:
-        if part.type == "reasoning":
-            said.append(f"<think>\n{part.reasoning}\n</think>\n")
-        elif part.type == "text":
+        if part.type == "text":
             said.append(part.text)
+        elif part.type == "reasoning" and message.role == "assistant":
+            said.append(f"<think>\n{part.reasoning}\n</think>\n")
+        else:
+            raise UnsupportedError(f"evalcore sends text in a message of role {message.role}; one holds {part.type}")
     return "\n".join(said)
 
 
@@ -120,14 +124,14 @@ def turn(message: ChatMessage) -> dict[str, Any]:
         content = message.content
         return {"role": "user", "content": content if isinstance(content, str) else [_part(part) for part in content]}
     if message.role == "tool":
-        text = f"Error: {message.error.message}" if message.error else message.text
+        text = f"Error: {message.error.message}" if message.error else _said(message)
         return {"role": "tool", "content": text, "tool_call_id": str(message.tool_call_id)}
     if message.role == "assistant":
-        answer: dict[str, Any] = {"role": "assistant", "content": _answered(message)}
+        answer: dict[str, Any] = {"role": "assistant", "content": _said(message)}
         if message.tool_calls:
             answer["tool_calls"] = [_call(one.id, one.function, one.arguments) for one in message.tool_calls]
         return answer
-    return {"role": message.role, "content": message.text}
+    return {"role": message.role, "content": _said(message)}
 
 
 def _call(identifier: str, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -173,6 +177,10 @@ def usage(told: Mapping[str, Any]) -> ModelUsage | None:
 
 
 def output(reply: Reply, model: str, tools: Sequence[ToolInfo]) -> ModelOutput:
+    """Errors: UnsupportedError for an answer without what was asked for, which may be another one."""
+    dropped = reply.raw.get("dropped")
+    if dropped:
+        raise UnsupportedError(f"the backend has no place for {', '.join(dropped)}; leave it out of the configuration")
     refusal = reply.raw.get("refusal")
     text = refusal or reply.text
     thought = reply.reasoning

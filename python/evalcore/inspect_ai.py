@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from typing import Any
 
@@ -79,17 +80,17 @@ class EvalcoreAPI(ModelAPI):
         pool = self._pool or await asyncio.get_running_loop().run_in_executor(None, self._open)
         try:
             reply = await pool.ask(request)
+            call.set_response(reply.raw, reply.timings.get("total_s"))
+            return forms.output(reply, self.model_name, tools), call
         except errors.EvalcoreError as why:
             if self.should_retry(why):
                 raise
             call.set_error({"code": why.code, "message": why.message, "backend_words": why.backend_words})
             for kind, reason in ANSWERS.items():
                 if isinstance(why, kind):
-                    said = why.backend_words or why.message
-                    return ModelOutput.from_content(self.model_name, said, reason, why.message), call  # type: ignore[arg-type]
+                    # Without a text: a scorer would take words of the failure for the model's.
+                    return ModelOutput.from_content(self.model_name, "", reason, why.message), call  # type: ignore[arg-type]
             return why, call
-        call.set_response(reply.raw, reply.timings.get("total_s"))
-        return forms.output(reply, self.model_name, tools), call
 
     def should_retry(self, ex: Exception) -> bool | RetryDecision:
         if self._pool_options.get("retries") != 0 or not isinstance(ex, errors.TransientError):
@@ -111,14 +112,22 @@ class EvalcoreAPI(ModelAPI):
     def _open(self) -> Pool:
         with self._opening:
             if self._pool is None:
-                self._backend = Backend(self._selector, **self._backend_options)  # type: ignore[arg-type]
-                self._pool = Pool(self._backend, **self._pool_options)  # type: ignore[arg-type]
+                backend = Backend(self._selector, **self._backend_options)  # type: ignore[arg-type]
+                try:
+                    self._pool = Pool(backend, **self._pool_options)  # type: ignore[arg-type]
+                except BaseException:
+                    # The next request opens another one.
+                    backend.close()
+                    raise
+                self._backend = backend
             return self._pool
 
     def _close(self) -> None:
         with self._opening:
             pool, self._pool = self._pool, None
             backend, self._backend = self._backend, None
-        if pool is not None and backend is not None:
-            pool.close()
-            backend.close()
+        # The pool first, and the backend whatever becomes of it.
+        with contextlib.ExitStack() as closing:
+            for one in (backend, pool):
+                if one is not None:
+                    closing.callback(one.close)

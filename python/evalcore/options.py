@@ -124,7 +124,9 @@ MANY = {"headers": "header", "query": "query", "backend_args": "backend_arg"}
 def _apply(kind: str, handle: int, name: str, value: Any) -> None:
     if name in MANY:
         add = getattr(lib, f"evc_{kind}_options_add_{MANY[name]}")
-        for one in value.items() if isinstance(value, Mapping) else [(word,) for word in value]:
+        # A text is one word, as a caller has it who knows words alone, and not its letters.
+        words = [value] if isinstance(value, str) else value
+        for one in value.items() if isinstance(value, Mapping) else [(word,) for word in words]:
             check(add(handle, *map(text, one)), f"{name}: {one[0]!r}")
         return
     function = f"evc_{kind}_options_set_{name}"

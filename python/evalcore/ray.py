@@ -11,7 +11,7 @@ import pathlib
 import subprocess
 import tempfile
 import time
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Optional, Sequence, Union
 
 import ray
 from ray.exceptions import RayError, RayTaskError, TaskCancelledError
@@ -56,28 +56,31 @@ def run(
     chose. resources: what a shard takes of a node, in Ray's names, such as {"GPU": 1}; one CPU unless told.
 
     A shard whose node is lost is run again on another, from its beginning. The same call again goes on from what is
-    kept in out/shards. Errors: those of evalcore.run(), TransportError (no node is left, or a shard was lost three
-    times); shards that go on are waited for and kept.
+    kept in out/shards. Errors: those of evalcore.run(), NotFoundError (the package has no command, as in a source tree),
+    TransportError (no node is left, or a shard was lost three times); shards that go on are waited for and kept.
     """
     for name in ("shard", "store"):
         if name in options:
             raise TypeError(f"{name} is not an option of a run on Ray")
+    if not PROGRAM.exists():
+        raise errors.NotFoundError(
+            f"there is no {PROGRAM} to merge shards with; install the package by pip, which makes it"
+        )
     folder = pathlib.Path(os.path.abspath(out))
     kept = folder / "shards"
     kept.mkdir(parents=True, exist_ok=True)
     suite = pathlib.Path(items) if is_path(items) else folder / "items.jsonl"  # type: ignore[arg-type]
     if not is_path(items):
         write(items, suite)
-    given = [pathlib.Path(one) for one in (suite, answers) if one is not None]
 
     wanted = dict(resources or {"CPU": 1})
     if not ray.is_initialized():
         ray.init()
     count = shards or _earlier(kept) or max(1, len(_nodes(wanted)))
     parts = [kept / f"{number}-of-{count}.db" for number in range(1, count + 1)]
-    work = _Work(given, open_backend, options, wanted, parts)
+    work = _Work(_travelling(suite, answers), open_backend, options, wanted, parts)
     work.finish()
-    return _merged(folder, parts, given, work.notes)
+    return _merged(folder, parts, suite, answers, work.notes)
 
 
 def _earlier(kept: pathlib.Path) -> int | None:
@@ -97,19 +100,45 @@ def _nodes(wanted: Mapping[str, float]) -> set[str]:
     }
 
 
+class _Suite(NamedTuple):
+    """A suite as it travels: contents of files by their place in a folder, and which of them are named to a run."""
+
+    files: Mapping[str, bytes]
+    suite: str
+    answers: str | None
+
+
+def _travelling(suite: pathlib.Path, answers: Path | None) -> _Suite:
+    # As a file of the suite's name, and the answers in a folder of their own: they have the same name.
+    asked = f"suite/{suite.name}"
+    files = {asked: suite.read_bytes()}
+    if not answers:
+        # Not named to the run, which knows whether the suite has need of them.
+        beside = suite.parent / "possible_answer" / suite.name
+        if beside.is_file():
+            files[f"suite/possible_answer/{suite.name}"] = beside.read_bytes()
+        return _Suite(files, asked, None)
+    given = pathlib.Path(answers)
+    if given.is_dir():
+        given = given / suite.name
+    answered = f"answers/{given.name}"
+    return _Suite({**files, answered: given.read_bytes()}, asked, answered)
+
+
 def _run_shard(
-    files: Sequence[tuple[str, bytes]],
+    given: _Suite,
     earlier: bytes | None,
     shard: tuple[int, int],
     open_backend: OpenBackend,
     options: Mapping[str, Any],
-) -> bytes:
-    """On a node: the run file of one shard, beginning with what an earlier call left."""
+) -> tuple[bytes, list[str]]:
+    """On a node: the run file of one shard, beginning with what an earlier call left, and the notes of its run."""
     with tempfile.TemporaryDirectory(prefix="evalcore-") as scratch, contextlib.ExitStack() as opened:
-        paths = [pathlib.Path(scratch, name) for name, _ in files]
-        for path, (_, content) in zip(paths, files):
-            path.write_bytes(content)
-        out = pathlib.Path(scratch, "out")
+        place = pathlib.Path(scratch)
+        for name, content in given.files.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_bytes(content)
+        out = place / "out"
         out.mkdir()
         store = out / "run.db"
         if earlier is not None:
@@ -117,9 +146,9 @@ def _run_shard(
         backends = open_backend()
         for one in [backends] if isinstance(backends, Backend) else backends:
             opened.enter_context(one)
-        answers = paths[1] if len(paths) > 1 else None
-        runs.run(paths[0], backends, out=out, answers=answers, shard=shard, **options)
-        return store.read_bytes()
+        answers = place / given.answers if given.answers else None
+        done = runs.run(place / given.suite, backends, out=out, answers=answers, shard=shard, **options)
+        return store.read_bytes(), done.notes
 
 
 class _Work:
@@ -127,7 +156,7 @@ class _Work:
 
     def __init__(
         self,
-        files: Iterable[pathlib.Path],
+        given: _Suite,
         open_backend: OpenBackend,
         options: Mapping[str, Any],
         wanted: dict[str, float],
@@ -135,11 +164,11 @@ class _Work:
     ) -> None:
         self.notes: list[str] = []
         # Once for all shards; the objects live on the driver's node.
-        self._common = (ray.put([(path.name, path.read_bytes()) for path in files]), open_backend, dict(options))
+        self._common = (ray.put(given), open_backend, dict(options))
         self._wanted = wanted
         self._parts = parts
         self._waiting = collections.deque(range(1, len(parts) + 1))
-        self._running: dict[ray.ObjectRef[bytes], tuple[int, str]] = {}
+        self._running: dict[ray.ObjectRef[tuple[bytes, list[str]]], tuple[int, str]] = {}
         self._lost: collections.Counter[int] = collections.Counter()
         self._doubted: dict[str, float] = {}
         self._failed: Exception | None = None
@@ -174,24 +203,25 @@ class _Work:
                 shard = self._waiting.popleft()
                 self._running[self._submit(shard, node)] = (shard, node)
 
-    def _submit(self, shard: int, node: str) -> ray.ObjectRef[bytes]:
-        files, open_backend, options = self._common
+    def _submit(self, shard: int, node: str) -> ray.ObjectRef[tuple[bytes, list[str]]]:
+        given, open_backend, options = self._common
         part = self._parts[shard - 1]
         earlier = part.read_bytes() if part.exists() else None
         resources = dict(self._wanted)
         task = ray.remote(_run_shard).options(
             num_cpus=resources.pop("CPU", 0),
             num_gpus=resources.pop("GPU", 0),
+            memory=resources.pop("memory", None),
             resources=resources,
             max_retries=0,
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False),
         )
-        return task.remote(files, earlier, (shard, len(self._parts)), open_backend, options)
+        return task.remote(given, earlier, (shard, len(self._parts)), open_backend, options)
 
-    def _take(self, ref: ray.ObjectRef[bytes]) -> None:
+    def _take(self, ref: ray.ObjectRef[tuple[bytes, list[str]]]) -> None:
         shard, node = self._running.pop(ref)
         try:
-            content = ray.get(ref)
+            content, notes = ray.get(ref)
         except (RayTaskError, TaskCancelledError) as why:
             self._failed = self._failed or why
         except RayError as why:
@@ -201,6 +231,7 @@ class _Work:
             half = part.with_suffix(".part")
             half.write_bytes(content)
             os.replace(half, part)
+            self.notes += [f"shard {shard} of {len(self._parts)}: {note}" for note in notes]
             _log.info("shard %d of %d is done", shard, len(self._parts))
 
     def _again(self, shard: int, node: str, why: RayError) -> None:
@@ -217,20 +248,22 @@ class _Work:
 
 
 def _merged(
-    folder: pathlib.Path, parts: Sequence[pathlib.Path], given: Sequence[pathlib.Path], notes: list[str]
+    folder: pathlib.Path, parts: Sequence[pathlib.Path], suite: pathlib.Path, answers: Path | None, notes: list[str]
 ) -> runs.RunResult:
     store = folder / "run.db"
     if store.exists():
         # Made anew from the parts, but somebody may have gone on from it.
         os.replace(store, folder / "run.before.db")
     (folder / "rows.jsonl").unlink(missing_ok=True)
-    names = zip(("--suite", "--answers"), given)
-    command = [PROGRAM, "merge", folder, *parts, *(word for pair in names for word in pair), "--json"]
+    answered = ["--answers", answers] if answers else []
+    command = [PROGRAM, "merge", folder, *parts, "--suite", suite, *answered, "--json"]
     done = subprocess.run([os.fspath(word) for word in command], capture_output=True, text=True, encoding="utf-8")
     said = [line.replace("evalcore: ", "", 1) for line in done.stderr.splitlines()]
     # 4: items errored or are missing, as the summary says.
+    if done.returncode == 2:
+        raise errors.InvalidArgumentError("; ".join(said))
     if done.returncode not in (0, 4):
-        raise errors.InvalidArgumentError("; ".join(said) or f"evalcore merge ended with {done.returncode}")
+        raise errors.InternalError("; ".join([f"evalcore merge ended with {done.returncode}", *said]))
     rows = folder / "rows.jsonl"
     lines = rows.read_text(encoding="utf-8").splitlines() if rows.exists() else []
     return runs.RunResult(json.loads(done.stdout), [json.loads(line) for line in lines], folder, notes + said)

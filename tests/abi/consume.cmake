@@ -2,7 +2,7 @@
 #   cmake -DSTEP=install -DBUILD=… -DPREFIX=… -P consume.cmake
 #   cmake -DSTEP=package -DPREFIX=… -DSOURCE=consumer_c -DWORK=… -DVERSION=… -P consume.cmake
 #   cmake -DSTEP=pkgconfig -DPREFIX=… -DSOURCE=consumer_c -DWORK=… -DVERSION=… -DCC=… -P consume.cmake
-#   cmake -DSTEP=subdirectory -DEVALCORE=… -DSOURCE=consumer_subdirectory -DWORK=… -P consume.cmake
+#   cmake -DSTEP=subdirectory -DEVALCORE=… -DSOURCE=consumer_subdirectory -DWORK=… -DVERSION=… -P consume.cmake
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
@@ -31,6 +31,7 @@ if(STEP STREQUAL "package")
 elseif(STEP STREQUAL "subdirectory")
   run("${CMAKE_COMMAND}" -S "${SOURCE}" -B "${WORK}" -G Ninja "-DEVALCORE=${EVALCORE}")
   run("${CMAKE_COMMAND}" --build "${WORK}" --target consumer)
+  expect_version("${WORK}/consumer_linked")
 elseif(STEP STREQUAL "pkgconfig")
   file(GLOB_RECURSE description "${PREFIX}/*/evalcore.pc")
   cmake_path(GET description PARENT_PATH folder)

@@ -2,12 +2,9 @@ import contextlib
 import json
 import os
 import pathlib
-import socket
 import sqlite3
 import subprocess
-import time
-import urllib.error
-import urllib.request
+import sys
 
 import pytest
 
@@ -15,6 +12,9 @@ from recording_proxy import RecordingProxy
 from store_copy import committed_replies
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(REPOSITORY / "tests/tools"))
+from local_servers import free_port, serving  # noqa: E402
+
 MODEL = REPOSITORY / "tests/data/models/canned/canned-q8_0.gguf"
 # The tools that the tiny model knows.
 TOOLS = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("get_weather", "now")]
@@ -78,39 +78,6 @@ def canned(llama_server):
     """The arguments that run a suite on the real server with the tiny model."""
     return ["--backend", "llama-server", "--server-program", llama_server, "--model", MODEL,
             "--context-per-slot", "1024"]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-@contextlib.contextmanager
-def serving(port, command, log):
-    """A server that is ready as long as the block lasts."""
-    with open(log, "wb") as output:
-        process = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output)
-    deadline = time.monotonic() + 120
-    while status_of(port, "/health") != 200:
-        assert process.poll() is None, f"the server ended while loading: {log.read_text()}"
-        assert time.monotonic() < deadline, "the server was not ready within 120 s"
-        time.sleep(0.1)
-    try:
-        yield process
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
-
-
-def status_of(port, path):
-    """The status of an answer, None where nobody answers."""
-    try:
-        return urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5).status
-    except urllib.error.HTTPError as refusal:
-        return refusal.code
-    except OSError:
-        return None
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ import time
 
 import pytest
 
-from conftest import free_port, required, status_of, stored_replies, summary
+from conftest import free_port, required, stored_replies, summary
+from local_servers import status_of
 
 ITEMS = int(os.environ.get("EVALCORE_LLMOCK_ITEMS", "34"))
 STREAMED, WHOLE = [], ["--no-stream"]

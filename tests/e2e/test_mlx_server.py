@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from conftest import MODEL, TOOLS, free_port, hi, question, serving, status_of, stored_replies, summary
+from conftest import MODEL, TOOLS, free_port, hi, question, serving, stored_replies, summary
+from local_servers import status_of
 
 FOLDER = MODEL.parent
 

@@ -1,14 +1,14 @@
 import json
 import os
 import pathlib
-import socket
-import subprocess
-import time
-import urllib.request
+import sys
 
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(REPOSITORY / "tests/tools"))
+from local_servers import free_port, serving  # noqa: E402
+
 MODEL = REPOSITORY / "tests/data/models/canned/canned.gguf"
 
 for variable in ("EVALCORE_SITE", "EVALCORE_LLAMA_SERVER"):
@@ -31,23 +31,8 @@ def script(tmp_path):
 @pytest.fixture(scope="session")
 def server(tmp_path_factory):
     """The URL of a llama.cpp server with one slot, which reuses nothing: its answers do not depend on who asked before."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    log = tmp_path_factory.mktemp("server") / "log"
+    port = free_port()
     command = [os.environ["EVALCORE_LLAMA_SERVER"], "--model", MODEL, "--host", "127.0.0.1", "--port", port,
                "--parallel", 1, "--ctx-size", 1024, "--threads", 1]  # fmt: skip
-    with open(log, "wb") as output:
-        process = subprocess.Popen(list(map(str, command)), stdout=output, stderr=output)
-    deadline = time.monotonic() + 120
-    while True:
-        try:
-            urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5)
-            break
-        except OSError:
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < deadline, "the server was not ready within 120 s"
-            time.sleep(0.1)
-    yield f"http://127.0.0.1:{port}/v1"
-    process.terminate()
-    process.wait(timeout=10)
+    with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
+        yield f"http://127.0.0.1:{port}/v1"

@@ -2,11 +2,14 @@
 server, and with known answers of a script."""
 
 import asyncio
+import http.server
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import threading
 
 import pytest
 from by_heart import ANSWERS
@@ -16,7 +19,10 @@ from inspect_ai.dataset import Sample
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import (
     ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageTool,
     ChatMessageUser,
+    ContentImage,
     ContentReasoning,
     ContentText,
     GenerateConfig,
@@ -29,6 +35,7 @@ from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
 
 import evalcore
+import evalcore.inspect_ai
 from evalcore import _inspect_forms as forms
 
 
@@ -144,8 +151,9 @@ def test_what_inspect_ai_may_ask_again_is_left_to_it_where_the_pool_may_not(scri
 
 @pytest.mark.parametrize("code, reason", [("context_overflow", "model_length"), ("refused_content", "content_filter")])
 def test_what_the_model_has_no_answer_to_is_an_answer(script, code, reason):
-    (sample,) = run(script({"error": {"code": code, "message": "too much"}}), "Hi").samples
-    assert (sample.error, sample.output.stop_reason, sample.output.error) == (None, reason, "too much")
+    (sample,) = run(script({"error": {"code": code, "message": "too much x"}}), "Hi").samples
+    assert (sample.error, sample.output.stop_reason, sample.output.error) == (None, reason, "too much x")
+    assert sample.output.completion == "", "the target stands in the words of the failure, which are not the model's"
     assert sample.scores["match"].value == "I"
 
 
@@ -169,6 +177,9 @@ def test_options_that_evalcore_cannot_send_are_named():
         forms.params(GenerateConfig(frequency_penalty=1, logit_bias={1: 2}), False)
     with pytest.raises(evalcore.errors.UnsupportedError, match="epochs"):
         forms.params(GenerateConfig(num_choices=2), False)
+    described = ResponseSchema(name="n", json_schema=JSONSchema(type="object"), description="of a town")
+    with pytest.raises(evalcore.errors.UnsupportedError, match="description"):
+        forms.params(GenerateConfig(response_schema=described), False)
     sent = forms.params(GenerateConfig(stop_seqs=["x"], max_tokens=3, reasoning_tokens=9, max_retries=1), False)
     assert sent == {"stop": ["x"], "max_tokens": 3, "thinking": {"type": "enabled", "budget_tokens": 9}}
 
@@ -196,6 +207,62 @@ def test_reasoning_comes_apart_and_goes_back_as_text():
         reply = evalcore.Reply(text, reasoning, [], "stop", {}, {}, [], {"model": "m"})
         thought, said = forms.output(reply, "x", []).message.content
         assert (thought.reasoning, said.text) == ("why", "what")
+
+
+@pytest.mark.parametrize("role", [ChatMessageAssistant, ChatMessageSystem, ChatMessageTool])
+def test_contents_that_cannot_be_sent_are_named(role):
+    with pytest.raises(evalcore.errors.UnsupportedError, match="image"):
+        forms.turn(role(content=[ContentText(text="see"), ContentImage(image="data:image/png;base64,AA==")]))
+
+
+def test_an_answer_without_what_was_asked_for_fails_its_sample():
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+        def tell(self, body):
+            data = json.dumps(body).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def do_GET(self):
+            self.tell({"data": [{"id": "m"}]})
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.tell({
+                "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
+                "content": [{"type": "text", "text": "x"}], "usage": {"input_tokens": 1, "output_tokens": 1},
+            })  # fmt: skip
+
+    async def ask(url, **config):
+        async with get_model("evalcore/anthropic-url/m", memoize=False, base_url=url) as model:
+            return await model.generate("Hi", config=GenerateConfig(max_tokens=4, **config))
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        assert asyncio.run(ask(url)).completion == "x"
+        with pytest.raises(Exception, match="no place for seed"):
+            asyncio.run(ask(url, seed=5))
+        server.shutdown()
+
+
+def test_a_backend_whose_pool_cannot_be_made_is_closed(script, monkeypatch):
+    opened = []
+
+    def opens(*words, **options):
+        opened.append(evalcore.Backend(*words, **options))
+        return opened[-1]
+
+    monkeypatch.setattr(evalcore.inspect_ai, "Backend", opens)
+    model = get_model("evalcore/scripted", memoize=False, script=script({"text": "x"}), max_outstanding=0)
+    with pytest.raises(evalcore.errors.InvalidArgumentError):
+        model.api._open()
+    assert [one._handle.closed for one in opened] == [True]
 
 
 def test_a_model_serves_one_evaluation_after_another(script):

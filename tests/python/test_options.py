@@ -38,6 +38,18 @@ def test_another_name_or_type_is_a_type_error(wrong):
         evalcore.Backend("embedded", **wrong)
 
 
+def test_a_text_in_the_place_of_a_list_is_one_word(tmp_path):
+    program = tmp_path / "server"
+    program.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" >>{tmp_path}/words\nexit 1\n')
+    program.chmod(0o755)
+    (tmp_path / "model.gguf").write_bytes(b"GGUF")
+    with pytest.raises(evalcore.EvalcoreError):
+        evalcore.Backend(
+            "llama-server", model=tmp_path / "model.gguf", server_program=program, backend_args="--no-warmup"
+        )
+    assert "--no-warmup" in (tmp_path / "words").read_text().splitlines()
+
+
 def test_an_option_that_the_backend_has_no_use_for_is_refused(write_lines):
     script = write_lines("s.jsonl", {"text": "x"})
     with pytest.raises(evalcore.errors.InvalidArgumentError):

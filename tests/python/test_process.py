@@ -109,24 +109,29 @@ assert pool.submit("Hi").result(10).text == "Zürich"
 def test_two_copies_of_the_library_share_no_state(python, tmp_path):
     """A host may link one, and a plug-in bring another; that the names of both are global must not join them."""
     program = f"""
-import ctypes, shutil
+import ctypes, shutil, time
 from evalcore import _abi, _native
 path = os.path.realpath(_abi.find())
 copy = shutil.copy(path, {str(tmp_path / "copy.so")!r})
 for one in (path, copy):
     ctypes.CDLL(one, ctypes.RTLD_GLOBAL)
 other = _abi.load(copy)
-threads = [len(os.listdir("/proc/self/task"))]
-def count():
-    threads.append(len(os.listdir("/proc/self/task")) - threads[0])
+before = len(os.listdir("/proc/self/task"))
+threads = []
+def count(expected):
+    # A thread that was joined stands there a moment longer.
+    deadline = time.monotonic() + 10
+    while (more := len(os.listdir("/proc/self/task")) - before) != expected and time.monotonic() < deadline:
+        time.sleep(0.01)
+    threads.append(more)
 pool = evalcore.Pool(evalcore.Backend("scripted", script=script))
-count()
+count(1)
 runtime = _native.make(other.evc_runtime_new)
-count()
+count(2)
 answer = pool.submit("Hi").result(10).text
 other.evc_runtime_free(runtime)
-count()
-print(threads[1:], answer, pool.submit("Hi").result(10).text)
+count(1)
+print(threads, answer, pool.submit("Hi").result(10).text)
 """
     process = python(program)
     out, err = process.communicate(timeout=30)

@@ -5,6 +5,7 @@ import contextlib
 import json
 import pathlib
 import re
+import shutil
 import sqlite3
 import sys
 import threading
@@ -79,6 +80,12 @@ def answers(folder):
         return collections.Counter(store.execute(query).fetchall())
 
 
+def began(store):
+    """Each request of a run file: its item, and when it went out."""
+    with contextlib.closing(sqlite3.connect(store)) as database:
+        return database.execute("SELECT item_id, started_unix_ms FROM items JOIN attempts USING (item_key)").fetchall()
+
+
 def counts(summary):
     return {name: summary[name] for name in ("items", "answered", "errors", "not_run", "score", "task", "suite_hash")}
 
@@ -98,9 +105,14 @@ def test_two_nodes_leave_what_one_run_leaves(cluster, tmp_path):
 
 def test_the_same_call_again_sends_only_what_is_missing(cluster, tmp_path):
     opens = Opens(script(tmp_path))
-    evalcore.ray.run(items(20), opens, out=tmp_path / "out", shards=3)
-    (tmp_path / "out/shards/2-of-3.db").unlink()
+    evalcore.ray.run(items(20), opens, out=tmp_path / "out", shards=3, resources={"CPU": 1, "memory": 2**20})
+    lost = tmp_path / "out/shards/2-of-3.db"
+    missing = {item for item, _ in began(lost)}
+    assert 0 < len(missing) < 20
+    lost.unlink()
+    asked_ms = time.time() * 1000
     done = evalcore.ray.run(items(20), opens, out=tmp_path / "out")
+    assert {item for item, when in began(done.out / "run.db") if when >= asked_ms} == missing
     assert (done.summary["answered"], done.summary["sent"]) == (20, 20)
     assert set(answers(done.out).values()) == {1}
     assert len(opens.where()) == 6, "each call opened the backend for each of three shards"
@@ -123,6 +135,58 @@ def test_an_error_of_a_shard_is_raised_and_what_is_done_is_kept(cluster, tmp_pat
     assert [path.name for path in (tmp_path / "out/shards").iterdir()] == ["1-of-2.db"]
 
 
+@pytest.mark.parametrize("where", ["beside", "folder", "file", "file of another name"])
+def test_the_answers_of_a_bfcl_suite_travel_with_it(cluster, tmp_path, where):
+    suites = REPOSITORY / "tests/data/suites"
+    name = "BFCL_v4_simple_python.json"
+    suite, answers = tmp_path / name, tmp_path / {"beside": "possible_answer"}.get(where, "answers")
+    shutil.copy(suites / name, suite)
+    answers.mkdir()
+    file = answers / ("answers.json" if where == "file of another name" else name)
+    shutil.copy(suites / "possible_answer" / name, file)
+    model = tmp_path / "model.jsonl"
+    calls = [{"name": "math.factorial", "arguments": {"number": 5}}]
+    model.write_text(json.dumps({"match": "factorial of 5", "calls": calls}) + '\n{"text": "no"}\n')
+    given = {"beside": None, "folder": answers}.get(where, file)
+    how = {"answers": given, "tools": "native"}
+    one = evalcore.run(suite, evalcore.Backend("scripted", script=model), out=tmp_path / "one", **how)
+    done = evalcore.ray.run(suite, Opens(model), out=tmp_path / "out", shards=2, **how)
+    assert counts(done.summary) == counts(one.summary)
+    assert timeless(done.rows) == timeless(one.rows)
+    assert (done.summary["task"], done.score) == ("bfcl", pytest.approx(1 / 3))
+
+
+def test_the_notes_of_the_shards_are_told(cluster, tmp_path):
+    path = script(tmp_path)
+    wrong = {"match": "7 ends", "error": {"code": "invalid_request", "message": "no sevens"}}
+    path.write_text(json.dumps(wrong) + "\n" + path.read_text())
+    done = evalcore.ray.run(items(10), Opens(path), out=tmp_path / "out", shards=2)
+    (note,) = [note for note in done.notes if "no sevens" in note]
+    assert re.match(r"shard [12] of 2: item \"i007\" errored: ", note)
+    assert done.summary["errors"] == 1
+
+
+def test_a_package_without_the_command_is_told_before_a_shard_begins(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr(evalcore.ray, "PROGRAM", tmp_path / "evalcore")
+    opens = Opens(script(tmp_path))
+    with pytest.raises(evalcore.errors.NotFoundError, match="install the package"):
+        evalcore.ray.run(items(2), opens, out=tmp_path / "out")
+    assert opens.where() == []
+
+
+@pytest.mark.parametrize(
+    "status, kind", [(2, evalcore.errors.InvalidArgumentError), (70, evalcore.errors.InternalError)]
+)
+def test_only_files_that_do_not_go_together_are_the_callers_mistake(cluster, tmp_path, monkeypatch, status, kind):
+    program = tmp_path / "evalcore"
+    program.write_text(f"#!/bin/sh\necho 'evalcore: so it is' >&2\nexit {status}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(evalcore.ray, "PROGRAM", program)
+    with pytest.raises(kind, match="so it is") as caught:
+        evalcore.ray.run(items(2), Opens(script(tmp_path)), out=tmp_path / "out", shards=1)
+    assert type(caught.value) is kind
+
+
 def test_what_no_node_has_is_said(cluster, tmp_path):
     with pytest.raises(evalcore.errors.TransportError, match="GPU"):
         evalcore.ray.run(items(2), Opens(script(tmp_path)), out=tmp_path / "out", resources={"GPU": 1})
@@ -141,7 +205,19 @@ def test_the_code_of_the_guide_prints_what_the_guide_says(cluster, tmp_path, mon
 def test_the_shard_of_a_node_that_is_killed_is_run_again(cluster, tmp_path):
     """The last test, since a node is gone after it."""
     nodes, second = cluster
-    opens = Opens(script(tmp_path, delay_ms=50))
+    (tmp_path / "late").mkdir()
+    late = script(tmp_path / "late", delay_ms=3_600_000)
+    doomed = second.node_id
+
+    class OpensLate(Opens):
+        """What the doomed node is asked it would answer in an hour."""
+
+        def __call__(self):
+            backend = super().__call__()
+            here = ray.get_runtime_context().get_node_id()
+            return evalcore.Backend("scripted", script=late) if here == doomed else backend
+
+    opens = OpensLate(script(tmp_path))
     how = {"params": {"temperature": 0}, "task": "parity", "pool": {"concurrency": 2}}
     one = evalcore.run(items(80), evalcore.Backend("scripted", script=opens.path), out=tmp_path / "one", **how)
     results = []
@@ -153,8 +229,6 @@ def test_the_shard_of_a_node_that_is_killed_is_run_again(cluster, tmp_path):
     while second.node_id not in opens.where():
         assert time.monotonic() < deadline and work.is_alive()
         time.sleep(0.05)
-    # Each shard takes a second from here.
-    time.sleep(0.3)
     nodes.remove_node(second, allow_graceful=False)
     work.join(90)
     assert not work.is_alive()
