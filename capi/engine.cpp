@@ -121,7 +121,7 @@ class handed_over {
   }
   handed_over(const handed_over&) = delete;
   handed_over& operator=(const handed_over&) = delete;
-  void is_taken() noexcept { taken_ = true; }
+  void let_go() noexcept { taken_ = true; }
 
  private:
   const evc_step_engine_table& table_;
@@ -262,17 +262,23 @@ evc_status evc_engine_new_table(const evc_step_engine_table* table, void* contex
                                 evc_error** error) EVC_NOEXCEPT {
   return capi::guard(error, [&]() -> result<void> {
     if (auto good = capi::clear(out); !good) return good;
-    const auto how = read_options(options, false);
-    if (!how) return how.error();
-    if (how->only_of_a_model != nullptr) {
-      return capi::misuse(std::string("an engine given as a table has no use for the option ") +
-                          how->only_of_a_model);
-    }
     const auto known = capi::read_table(table);
     if (!known) return known.error();
     handed_over given(*known, context);
+    // What is refused leaves the context to its owner; a want of memory, also of reading the options, does
+    // not.
+    const auto refused = [&](evalcore::error why) -> result<void> {
+      given.let_go();
+      return why;
+    };
+    const auto how = read_options(options, false);
+    if (!how) return refused(how.error());
+    if (how->only_of_a_model != nullptr) {
+      return refused(capi::misuse(std::string("an engine given as a table has no use for the option ") +
+                                  how->only_of_a_model));
+    }
     const auto load = [&]() -> result<engine::loaded_engine> {
-      given.is_taken();
+      given.let_go();
       auto made = capi::start_table_engine(*known, context);
       if (!made) return std::move(made).error();
       return engine::loaded_engine{std::move(*made)};

@@ -146,8 +146,8 @@ TEST_CASE("a line that is no item says what is wrong with it") {
       {R"({"id":"x","prompt":"?","target":1,"tools":[{"name":"f","strict":"yes"}]})",
        "tools[0]: \"strict\" is neither true nor false"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"max_token":3}})",
-       "params has \"max_token\", which is not supported; known are temperature, top_p, max_tokens, seed, "
-       "stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "
+       "params has \"max_token\", which is not supported; known are temperature, top_p, top_k, max_tokens, "
+       "seed, stop, tool_choice, parallel_tool_calls, response_format, logprobs, top_logprobs, thinking, "
        "reasoning_effort"},
       {R"({"id":"x","prompt":"?","target":1,"params":{"max_tokens":0}})",
        "params: \"max_tokens\" is not a whole number of 1 or more"},
