@@ -2,6 +2,7 @@ import contextlib
 import json
 import os
 import pathlib
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -10,6 +11,9 @@ import pytest
 
 from recording_proxy import RecordingProxy
 from store_copy import committed_replies
+
+# A shell has what it runs in the background ignore it, and what the tests start would inherit that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(REPOSITORY / "tests/tools"))
