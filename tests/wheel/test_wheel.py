@@ -55,7 +55,8 @@ def test_its_version_is_that_of_the_project_and_it_serves_every_python(wheel):
 
 
 def test_it_holds_the_package_the_library_the_command_and_llama_cpp(wheel):
-    package = {f"evalcore/{path.name}" for path in (REPOSITORY / "python/evalcore").iterdir() if path.is_file()}
+    sources = REPOSITORY / "python"
+    package = {str(path.relative_to(sources)) for path in sources.rglob("*") if path.suffix in (".py", ".typed")}
     inside = {name for name in wheel if not name.startswith(f"evalcore-{VERSION}.dist-info/")}
     llama = {name for name in inside if re.fullmatch(r"evalcore/lib/lib(llama|ggml)[\w-]*\.so\.\d+", name)}
     assert {"evalcore/lib/libllama.so.0", "evalcore/lib/libggml.so.0", "evalcore/lib/libggml-base.so.0"} <= llama

@@ -131,8 +131,13 @@ class Model(LM):
         if not isinstance(self._backend, str):
             return self._backend
         if chat not in self._opened:
-            api = {} if chat else {"api": "completions"}
-            self._opened[chat] = Backend(self._backend, **{**self._of_backend, **api})
+            options = dict(self._of_backend)
+            if "base_url" in options:
+                # As lm-eval's own models ask. Servers spell a character that max_tokens cut another way in a stream.
+                options.setdefault("stream", False)
+            if not chat:
+                options["api"] = "completions"
+            self._opened[chat] = Backend(self._backend, **options)
         return self._opened[chat]
 
 
