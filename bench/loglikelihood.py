@@ -15,6 +15,7 @@ by llama-cpp-python in chunks of 64 tokens instead of 512, to see by how much it
   noise               largest change of a sum between llama-cpp-python's two runs
   same_in_chunks      share of the choices whose sum is llama-cpp-python's in chunks of 64 to the sixth digit; the engine's
                       chunks are those, unless a choice ends beyond the next multiple of 64
+  shared_tokens       tokens with which all contexts begin
   greedy_agreement    share of the choices where both say the same of `is_greedy`
 """
 

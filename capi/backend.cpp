@@ -74,6 +74,8 @@ result<opened> open_server(net::loop& owner, const evc_backend_options& how, con
 result<opened> open_in_process(net::loop& owner, const evc_backend_options& how,
                                const std::stop_token& stop) {
   if (how.model.empty()) return lacks("embedded", "a model, the path of a GGUF file");
+  if (how.http.api == backend::openai_api::responses)
+    return misuse("embedded has no use for the api responses: it has chat and completions");
   auto embedded = how.embedded;
   embedded.model.model_path = how.model;
   embedded.model.context_tokens = how.context_per_slot;

@@ -114,18 +114,15 @@ evc_status evc_backend_options_set_dialect(evc_backend_options* options, evc_str
   });
 }
 evc_status evc_backend_options_set_api(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
-  const auto text = capi::read_text(name, "api");
-  const bool anywhere = text && *text != "responses";
-  const capi::named_option which{"api",
-                                 anywhere ? capi::openai_kind | capi::embedded_kind : capi::openai_kind};
-  return set_text(options, which, name, [&](const std::string& word) -> result<void> {
-    using enum evalcore::backend::openai_api;
-    if (word != "chat" && word != "responses" && word != "completions")
-      return capi::misuse("api is none of chat, responses, completions");
-    options->http.api = word == "chat" ? chat : word == "responses" ? responses : completions;
-    options->embedded.completions = word == "completions";
-    return {};
-  });
+  return set_text(options, {"api", capi::openai_kind | capi::embedded_kind}, name,
+                  [&](const std::string& word) -> result<void> {
+                    using enum evalcore::backend::openai_api;
+                    if (word != "chat" && word != "responses" && word != "completions")
+                      return capi::misuse("api is none of chat, responses, completions");
+                    options->http.api = word == "chat" ? chat : word == "responses" ? responses : completions;
+                    options->embedded.completions = word == "completions";
+                    return {};
+                  });
 }
 evc_status evc_backend_options_set_anthropic_version(evc_backend_options* options,
                                                      evc_str version) EVC_NOEXCEPT {
@@ -202,13 +199,12 @@ evc_status evc_backend_options_set_threads(evc_backend_options* options, uint32_
                     [&](auto& o) { o.threads = threads; });
 }
 evc_status evc_backend_options_set_evaluation(evc_backend_options* options, evc_str name) EVC_NOEXCEPT {
-  return set_text(options, {"evaluation", capi::embedded_kind}, name,
-                  [&](const std::string&) -> result<void> {
-                    const auto mode = capi::read_evaluation(name);
-                    if (!mode) return mode.error();
-                    options->embedded.model.mode = *mode;
-                    return {};
-                  });
+  return set(options, {"evaluation", capi::embedded_kind}, [&]() -> result<void> {
+    const auto mode = capi::read_evaluation(name);
+    if (!mode) return mode.error();
+    options->embedded.model.mode = *mode;
+    return {};
+  });
 }
 evc_status evc_backend_options_set_cache_max_bytes(evc_backend_options* options,
                                                    uint64_t bytes) EVC_NOEXCEPT {

@@ -80,9 +80,8 @@ CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
            using enum backend::openai_api;
            into.api = which == "chat" ? chat : which == "responses" ? responses : completions;
          },
-         "openai-url: the API to ask through, chat or responses, where the dialect allows it, or "
-         "completions, "
-         "which embedded has, too: prompts stand as they are, without a chat template [chat]")
+         "openai-url: the API to ask through, chat, or responses where the dialect allows it; openai-url and "
+         "embedded: completions, where prompts stand as they are, without a chat template [chat]")
       ->check(one_of({"chat", "responses", "completions"}));
   add_key_options(*url, into);
   url->add_option_function<std::string>(

@@ -300,12 +300,17 @@ need_llmock() {
 }
 
 # Built with what is there: need_llama_library comes before where a model runs in the process. In $EVALCORE_ROOT.
-need_evalcore() {
+# build_release TARGET…
+build_release() {
   local log=$EVALCORE_CACHE/release-build.log
   need_packages build
   stage "build (some minutes on a fresh machine; progress in $log)"
-  { cmake --preset release && cmake --build --preset release --target evalcore_cli -- -j2; } >"$log" 2>&1 ||
+  (cd "$EVALCORE_ROOT" && cmake --preset release && cmake --build --preset release --target "$@" -- -j2) >"$log" 2>&1 ||
     die "building failed; see $log"
   end_stage
+}
+
+need_evalcore() {
+  build_release evalcore_cli
   export EVALCORE_PROGRAM=$EVALCORE_ROOT/build/release/evalcore
 }

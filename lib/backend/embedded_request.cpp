@@ -54,15 +54,6 @@ std::string_view context_of(const chat::request& request) {
   return text.substr(0, chat::size_without_end_blanks(text));
 }
 
-result<void> check_plain(const chat::request& request) {
-  if (request.messages.size() == 1 && request.messages.front().who == chat::role::user &&
-      request.tools.empty())
-    return {};
-  return fail(
-      errc::invalid_argument, stage::send,
-      "a text completion is of one user turn, without tools: ask with turns, without --api completions");
-}
-
 engine::request for_engine(const chat::request& request) {
   const auto& params = request.params;
   engine::request made;

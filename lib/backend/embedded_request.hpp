@@ -11,9 +11,6 @@ namespace evalcore::backend {
 /// Refuses what no engine in this process can honour. Errors: unsupported, with the field and the mend.
 [[nodiscard]] result<void> check_for_engine(const chat::request& request);
 
-/// Refuses what cannot stand as it is, without a template. Errors: invalid_argument.
-[[nodiscard]] result<void> check_plain(const chat::request& request);
-
 /// What choices follow, without the blanks at its end, which belong to each of them.
 [[nodiscard]] std::string_view context_of(const chat::request& request);
 

@@ -7,10 +7,11 @@ namespace evalcore::backend {
 void served_choices::start(ticket which, const chat::request& request, std::shared_ptr<sink> to) {
   open_.emplace(which, under_way{request, std::move(to), std::chrono::steady_clock::now()});
   starting_ = which;
-  if (auto fit = scorer_.check(request); fit) {
+  // What is more is refused where the first choice is sent.
+  if (request.messages.size() == 1) {
     score_next(which);
   } else {
-    end(which, fit.error());
+    end(which, scorer_.check(request).error());
   }
   starting_ = 0;
 }

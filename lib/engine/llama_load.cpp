@@ -123,9 +123,21 @@ std::uint32_t in_units(std::uint32_t tokens) { return (tokens + unit - 1) / unit
 /// lines of a cache.
 std::uint32_t in_odd_units(std::uint32_t tokens) { return in_units(tokens) | unit; }
 
+std::uint32_t row_tokens(const llama_options& options, const traits& about) {
+  return options.mode == evaluation::fast ? in_units(about.context_tokens)
+                                          : in_odd_units(about.context_tokens);
+}
+
 std::uint32_t memory_tokens(const llama_options& options, const traits& about) {
-  return options.mode == evaluation::fast ? in_odd_units(about.max_rows * in_units(about.context_tokens))
-                                          : about.max_rows * in_odd_units(about.context_tokens);
+  const auto all = about.max_rows * row_tokens(options, about);
+  return options.mode == evaluation::fast ? in_odd_units(all) : all;
+}
+
+/// A batch has a score for each of its tokens, each head, and each token in memory.
+std::uint64_t scores_of_a_token(const llama_model* model, const llama_options& options) {
+  if (flash_attention() || options.mode == evaluation::parity) return 0;  // There, of one row's memory only.
+  return std::uint64_t{grid + options.max_rows} * static_cast<std::uint64_t>(llama_model_n_head(model)) *
+         sizeof(float);
 }
 
 llama_context_params context_params(const llama_options& options, const traits& about,
@@ -170,7 +182,8 @@ result<void> fit_rows(loaded_model& loaded, const llama_options& options, std::a
   const auto prefixes = options.mode == evaluation::fast
                             ? 0
                             : options.fit_beside->max_bytes.value_or(prefix_cache_budget(memory.working_set));
-  const row_room room{.a_row = state->empty + state->a_token * in_odd_units(loaded.about.context_tokens),
+  const auto a_token = state->a_token + scores_of_a_token(loaded.model.get(), options);
+  const row_room room{.a_row = state->empty + a_token * row_tokens(options, loaded.about),
                       .free = memory.free_ram,
                       .leave = options.fit_beside->reserve_bytes + prefixes,
                       .most = options.max_rows};

@@ -98,7 +98,8 @@ cost cost_of(const chat::usage& used, const price& at) noexcept {
 std::optional<pico_usd> cost_bound(const chat::request& of, std::optional<std::uint64_t> prompt_tokens,
                                    const price& at) {
   const bool chooses = !of.choices.empty();
-  const auto answer = chooses ? std::optional<std::uint32_t>(0) : of.params.max_tokens;
+  // A server is asked for each choice by itself, and some generate the one token that it may.
+  const auto answer = chooses ? static_cast<std::uint32_t>(of.choices.size()) : of.params.max_tokens;
   if (!answer) return std::nullopt;
   const bool images =
       std::ranges::any_of(of.messages, [](const auto& turn) { return !turn.image_urls.empty(); });

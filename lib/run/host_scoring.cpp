@@ -56,8 +56,9 @@ result<void> host_scoring::finish(const std::stop_token& stop,
 
 result<void> host_scoring::keep() {
   for (auto& [ticket, what] : who_.take()) {
-    const auto node = asked_.extract(ticket);
-    if (auto kept = keep(node.mapped(), what); !kept) return kept;
+    const auto found = asked_.find(ticket);
+    if (auto kept = keep(found->second, what); !kept) return kept;
+    asked_.erase(found);
   }
   return {};
 }

@@ -284,8 +284,11 @@ class runner {
   }
 
   result<void> await_scores() {
-    const auto meanwhile = [this] {
-      tell(steady_clock::now());
+    const auto meanwhile = [this, synced = steady_clock::now()]() mutable -> result<void> {
+      const auto now = steady_clock::now();
+      tell(now);
+      if (now - synced < sync_interval) return {};
+      synced = now;
       return run_.into.sync();
     };
     if (store_failure_) {

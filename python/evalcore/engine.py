@@ -55,8 +55,8 @@ class Completion:
 class Prompt:
     """What is asked of an engine.
 
-    prompt: text, token ids, or turns as OpenAI's chat API has them, for the engine's template. special: text is as a chat template writes it, with special tokens spelled out.
-    max_tokens: None is as many as the context holds. temperature 0 is greedy. top_k 0: all. seed None: the engine
+    prompt: text, token ids, or turns as OpenAI's chat API has them, for the engine's template.
+    special: text is as a chat template writes it, with special tokens spelled out. max_tokens: None is as many as the context holds. temperature 0 is greedy. top_k 0: all. seed None: the engine
     draws one. controls: min_p, repetition_penalty, presence_penalty, frequency_penalty, logit_bias. logprobs: so many
     likely tokens beside each. continuations: nothing is generated, each is scored as if it followed. cache: scope and
     key; requests of the same lend each other what they computed, at cuts (tokens of the prompt). phases: Phase events.

@@ -9,8 +9,8 @@ class EvalcoreError(Exception):
     """A call or a request failed.
 
     message: a sentence for a person. code: the name of its class in C ("rate_limited"). detail: a finer word,
-    maybe empty. stage: at what it failed ("connect", "decode", "store", …), maybe empty. retryable: the same request may succeed later. http_status: None where there is none.
-    backend_words: what the backend itself said, maybe empty; it may hold words of the request.
+    maybe empty. stage: at what it failed ("connect", "decode", "store", …), maybe empty.
+    retryable: the same request may succeed later. http_status: None where there is none. backend_words: what the backend itself said, maybe empty; it may hold words of the request.
     """
 
     code = "internal"

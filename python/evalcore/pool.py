@@ -132,7 +132,7 @@ class Pool:
         return pending
 
     async def _room(self) -> None:
-        """Until a request has ended, and nobody who waited for longer has its place."""
+        """Until a request has ended. Who has waited longest is woken first, and may find the place taken."""
         room = Signal()
         self._full.append(room)
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import inspect
 import json
 from typing import Any, Awaitable, Callable, Mapping, SupportsFloat, Union
@@ -43,7 +44,7 @@ class Scoring:
         if self.is_async:
             task = asyncio.get_running_loop().create_task(self._score_later(ticket, item, reply))
             self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            task.add_done_callback(functools.partial(self._ended, ticket))
             return
         try:
             self._give(ticket, self._scorer(item, reply))
@@ -56,6 +57,12 @@ class Scoring:
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+
+    def _ended(self, ticket: int, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        # Also of a task that never began. The run would wait for it.
+        if task.cancelled():
+            self._give_none(ticket, asyncio.CancelledError("the scorer was cancelled"))
 
     async def _score_later(self, ticket: int, item: Mapping[str, Any], reply: Reply) -> None:
         try:
@@ -70,7 +77,7 @@ class Scoring:
         with contextlib.suppress(errors.NotFoundError, errors.ClosedError), self._run as address:
             call(lib.evc_run_score, address, ticket, text(json.dumps(score)))
 
-    def _give_none(self, ticket: int, why: Exception) -> None:
+    def _give_none(self, ticket: int, why: BaseException) -> None:
         # Half a surrogate pair in a message is no reason to end the run.
         reason = f"{type(why).__name__}: {why}".encode("utf-8", "replace")
         with contextlib.suppress(errors.NotFoundError, errors.ClosedError), self._run as address:

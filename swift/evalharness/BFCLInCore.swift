@@ -19,6 +19,7 @@ enum BFCLInCore {
         }
         let served = try await EvalHarnessSupport.startServe(modelPath: common.modelPath ?? "", on: choice)
         var missing = Missing()
+        var rows = 0
         for (category, suite) in suites {
             let start = Date()
             let summary = try await play(suite, category, common, choice, served)
@@ -26,11 +27,13 @@ enum BFCLInCore {
             let lost = summary.errors + summary.unscored + summary.notRun
             missing.tell(
                 "bfcl/\(category)", missing: lost, correct: score * Double(summary.items), of: summary.items)
+            if summary.answered == 0 { continue }
             EvalHarnessSupport.appendRow(
                 common: common, task: "bfcl", subtask: category, metric: "accuracy", score: score, n: summary.items,
                 wall: -start.timeIntervalSinceNow, harness: "evalcore")
+            rows += 1
         }
-        print("✓ wrote \(suites.count) BFCL rows to \(common.outJsonl ?? "")")
+        print("✓ wrote \(rows) BFCL rows to \(common.outJsonl ?? "")")
         missing.exitIfAny()
     }
 

@@ -32,4 +32,6 @@ do {
     // A want of the caller's, or a backend that is not there: as the `evalcore` command tells them apart.
     let isUsage = [.invalidArgument, .unsupported, .notFound, .badSuite].contains(error.code)
     fail(error.message, isUsage ? 2 : 3)
+} catch {
+    fail("\(error)", 1)
 }

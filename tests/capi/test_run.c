@@ -134,12 +134,15 @@ static void a_run_that_is_cancelled(void) {
 
 static void a_hook(void) {
   int hooked[2];
+  char byte;
   evc_run* run = start("slow_suite.jsonl", "hooked");
   evc_event* event = NULL;
   check(pipe(hooked) == 0, "the hook has a pipe");
   check(evc_run_set_wakeup(run, write_a_byte, &hooked[1]) == EVC_OK, "a hook is taken");
   wait_for(run, "\"done\":1,\"running\":2,");
   while (evc_run_poll(run, 0, &event) == EVC_OK) evc_event_free(event);
+  while (readable(hooked[0], 0) && read(hooked[0], &byte, 1) == 1) {
+  }
   check(evc_run_cancel(run) == EVC_OK, "the run is cancelled");
   check(readable(hooked[0], 20000), "and the hook called");
   evc_run_free(run);

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
-sys.path.append(str(REPOSITORY / "tests/tools"))
+sys.path += [str(REPOSITORY / "tests/tools"), str(REPOSITORY / "bench")]
 from local_servers import free_port, serving  # noqa: E402
 
 MODEL = REPOSITORY / "tests/data/models/canned/canned.gguf"

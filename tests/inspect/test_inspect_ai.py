@@ -2,14 +2,12 @@
 server, and with known answers of a script."""
 
 import asyncio
-import http.server
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-import threading
 
 import pytest
 from by_heart import ANSWERS
@@ -33,6 +31,7 @@ from inspect_ai.scorer import match
 from inspect_ai.solver import generate
 from inspect_ai.tool import ToolInfo, ToolParams
 from inspect_ai.util import JSONSchema
+from servers import model_server
 
 import evalcore
 import evalcore.inspect_ai
@@ -216,24 +215,10 @@ def test_contents_that_cannot_be_sent_are_named(role):
 
 
 def test_an_answer_without_what_was_asked_for_fails_its_sample():
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def log_message(self, *_):
-            pass
-
-        def tell(self, body):
-            data = json.dumps(body).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def do_GET(self):
-            self.tell({"data": [{"id": "m"}]})
-
+    class Handler(model_server.Handler):
         def do_POST(self):
             self.rfile.read(int(self.headers["Content-Length"]))
-            self.tell({
+            self.reply({
                 "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_reason": "end_turn",
                 "content": [{"type": "text", "text": "x"}], "usage": {"input_tokens": 1, "output_tokens": 1},
             })  # fmt: skip
@@ -242,8 +227,7 @@ def test_an_answer_without_what_was_asked_for_fails_its_sample():
         async with get_model("evalcore/anthropic-url/m", memoize=False, base_url=url) as model:
             return await model.generate("Hi", config=GenerateConfig(max_tokens=4, **config))
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with model_server.Server(Handler) as server:
         url = f"http://127.0.0.1:{server.server_port}"
         assert asyncio.run(ask(url)).completion == "x"
         with pytest.raises(Exception, match="no place for seed"):

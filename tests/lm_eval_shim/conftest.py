@@ -12,6 +12,7 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 MODELS = REPOSITORY / "tests/data/models/canned"
 sys.path.insert(0, str(REPOSITORY / "python"))
+sys.path.append(str(REPOSITORY / "tests/tools"))
 
 for variable in ("EVALCORE_LIBRARY", "EVALCORE_LLAMA_SERVER"):
     if not os.environ.get(variable):

@@ -1,14 +1,10 @@
 """Tasks whose answers are generated: lm-eval's own models and evalcore, on one real server with one slot."""
 
-import contextlib
 import os
-import socket
-import subprocess
-import time
-import urllib.request
 
 import pytest
 from conftest import MODELS
+from local_servers import free_port, serving
 
 import evalcore
 from evalcore import errors
@@ -27,24 +23,11 @@ NO_CACHE = {"cache_prompt": False}
 
 @pytest.fixture(scope="module")
 def llama_url(tmp_path_factory):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     command = [os.environ["EVALCORE_LLAMA_SERVER"], "--model", MODELS / "canned.gguf", "--host", "127.0.0.1",
                "--port", port, "--parallel", 1, "--ctx-size", 1024, "--threads", 1]  # fmt: skip
-    with open(tmp_path_factory.mktemp("server") / "log", "wb") as log:
-        process = subprocess.Popen(list(map(str, command)), stdout=log, stderr=log)
-    try:
-        deadline = time.monotonic() + 60
-        while time.monotonic() < deadline and process.poll() is None:
-            with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5)
-                break
-            time.sleep(0.1)
+    with serving(port, command, tmp_path_factory.mktemp("server") / "log"):
         yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 def config_of(task, **generation):
@@ -89,6 +72,14 @@ def test_the_model_in_this_process_generates_without_and_with_its_template(task,
     assert results["greetings"]["exact_match,none"] >= 0.2
     _, samples = evaluated("evalcore", args, config_of(task))
     assert len(samples) == 5
+
+
+def test_a_backend_that_is_given_answers_only_what_it_was_opened_for(llama_url, task, evaluated, tmp_path):
+    turns = evalcore.Backend("openai-url", base_url=llama_url, dialect="llama-server", model="m")
+    with pytest.raises(errors.UnsupportedError, match="answers turns, in a template"):
+        evaluated(Model(turns, out=tmp_path / "out"), None, config_of(task))
+    with pytest.raises(errors.InvalidArgumentError, match="no option: dialect"):
+        Model(turns, dialect="vllm")
 
 
 @pytest.mark.parametrize(

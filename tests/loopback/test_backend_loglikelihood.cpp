@@ -6,6 +6,7 @@
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/base/json.hpp>
 
+#include "loopback/bodies.hpp"
 #include "loopback/fault_server.hpp"
 #include "unit/backend_probe.hpp"
 #include "unit/capture.hpp"
@@ -40,14 +41,7 @@ struct asked {
     });
   }
   /// The bodies of what came in at /v1/completions.
-  std::vector<json::value> completions() const {
-    std::vector<json::value> bodies;
-    for (const auto& request : server.requests()) {
-      if (!request.starts_with("POST /v1/completions ")) continue;
-      bodies.push_back(*json::parse(request.substr(request.find("\r\n\r\n") + 4)));
-    }
-    return bodies;
-  }
+  std::vector<json::value> completions() const { return test::bodies_at(server, "/v1/completions"); }
 
   test::fault_server server;
   net::loop loop;

@@ -6,6 +6,7 @@
 #include <evalcore/backend/http_backend.hpp>
 #include <evalcore/base/json.hpp>
 
+#include "loopback/bodies.hpp"
 #include "loopback/fault_server.hpp"
 #include "unit/backend_probe.hpp"
 #include "unit/capture.hpp"
@@ -38,31 +39,14 @@ test::script echo(const std::string& last, const std::string& logprob) {
 
 struct asked {
   explicit asked(std::vector<test::script> scripts, const char* dialect = "generic")
-      : server(std::move(scripts)), to(completions(dialect)) {}
-
-  std::unique_ptr<backend::backend> completions(const char* dialect) {
-    backend::http_options how;
-    how.base_url = server.url();
-    how.ways = wire::find_dialect(dialect);
-    how.model = "m";
-    how.api = backend::openai_api::completions;
-    auto made = backend::connect_openai_url(loop, how);
-    REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
-    return *std::move(made);
-  }
+      : server(std::move(scripts)),
+        to(test::reach(loop, server.url(), dialect, backend::openai_api::completions)) {}
 
   result<chat::reply> answer_to(const chat::request& request) {
     return test::start(loop, *to, request).sink->wait();
   }
   /// The bodies of what came in at /v1/completions.
-  std::vector<json::value> bodies() const {
-    std::vector<json::value> bodies;
-    for (const auto& request : server.requests()) {
-      if (!request.starts_with("POST /v1/completions ")) continue;
-      bodies.push_back(*json::parse(request.substr(request.find("\r\n\r\n") + 4)));
-    }
-    return bodies;
-  }
+  std::vector<json::value> bodies() const { return test::bodies_at(server, "/v1/completions"); }
 
   test::fault_server server;
   net::loop loop;

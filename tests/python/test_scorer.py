@@ -120,6 +120,19 @@ def test_a_run_that_is_cancelled_waits_for_no_score(scripted, tmp_path):
     assert cancelled
 
 
+def test_a_scorer_that_is_cancelled_leaves_its_item_unscored_and_the_run_ends(scripted, tmp_path):
+    async def judge(item, reply):
+        if item["id"] == ITEMS[0]["id"]:
+            raise asyncio.CancelledError
+        return 1
+
+    async def main():
+        asked = evalcore.run_async(ITEMS[:3], scripted(*SCRIPT), out=tmp_path / "out", scorer=judge)
+        return await asyncio.wait_for(asked, 30)
+
+    assert asyncio.run(main()).summary["unscored"] == 1
+
+
 def test_what_does_not_go_together_is_refused(scripted, tmp_path):
     async def later(item, reply):
         return 1

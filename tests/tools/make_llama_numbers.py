@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/data/engine/llama_numbers.json: what llama-cpp-python computes on canned.gguf (F32 weights),
-with keys and values in half precision as the engine keeps them, and the sums also with those in single precision.
+with keys and values in half precision as the engine keeps them, and the sums also with those in single precision;
+prints by how much flash attention in half precision is off from these.
 
 usage: make_llama_numbers.py MODEL FILE, in an environment with llama-cpp-python on the same library:
   CMAKE_ARGS="-DLLAMA_BUILD=OFF -DLLAVA_BUILD=OFF" pip install llama-cpp-python==0.3.36
@@ -25,7 +26,7 @@ def log_softmax(logits):
     return [logit - log_sum for logit in logits]
 
 
-def cases_of(model, kept_as):
+def cases_of(model, kept_as, flash_attention=False):
     """With keys and values of a type."""
     llama = llama_cpp.Llama(
         model,
@@ -34,7 +35,7 @@ def cases_of(model, kept_as):
         n_threads=1,
         type_k=kept_as,
         type_v=kept_as,
-        flash_attn=False,
+        flash_attn=flash_attention,
         logits_all=True,
         verbose=False,
     )
@@ -85,9 +86,14 @@ def cases_of(model, kept_as):
 
 def main(model, file):
     cases = cases_of(model, llama_cpp.GGML_TYPE_F16)
-    for case, exact in zip(cases, cases_of(model, llama_cpp.GGML_TYPE_F32)):
-        for one, single in zip(case["continuations"], exact["continuations"]):
-            one["single_precision_sum"] = single["sum_logprob"]
+    exact = cases_of(model, llama_cpp.GGML_TYPE_F32)
+    flash = cases_of(model, llama_cpp.GGML_TYPE_F16, flash_attention=True)
+    flash_off = 0
+    for case, single, other in zip(cases, exact, flash):
+        for at, one in enumerate(case["continuations"]):
+            one["single_precision_sum"] = single["continuations"][at]["sum_logprob"]
+            flash_off = max(flash_off, abs(other["continuations"][at]["sum_logprob"] - one["single_precision_sum"]) / len(one["tokens"]))
+    print(f"flash attention is off by up to {flash_off:.4f} a token")
     with open(file, "w", encoding="utf-8") as out:
         json.dump({"by": f"llama-cpp-python {llama_cpp.__version__}", "cases": cases}, out)
         out.write("\n")

@@ -105,11 +105,13 @@ inline chat::request user_says(std::string text) {
 }
 
 /// A server of OpenAI's API after a dialect, its model named. It must be there.
-inline std::unique_ptr<backend::backend> reach(net::loop& loop, const std::string& url, const char* dialect) {
+inline std::unique_ptr<backend::backend> reach(net::loop& loop, const std::string& url, const char* dialect,
+                                               backend::openai_api api = backend::openai_api::chat) {
   backend::http_options how;
   how.base_url = url;
   how.ways = wire::find_dialect(dialect);
   how.model = "m";
+  how.api = api;
   auto made = backend::connect_openai_url(loop, how);
   REQUIRE_MESSAGE(made, (made ? std::string() : made.error().message));
   return *std::move(made);

@@ -119,10 +119,10 @@ TEST_CASE("the most that a request can cost: the dearest class of prompt and ans
   REQUIRE(by_bytes);
   CHECK(*by_bytes >= (2 * 1000 + 8) * million);
   CHECK(*by_bytes < (2 * 1200 + 8) * million);
-  // Nothing is generated, but each choice may have a prompt of its own.
+  // Each choice may have a prompt of its own, and a token behind it.
   auto choosing = asking("x", std::nullopt);
   choosing.choices = {" a", " b", " c"};
-  CHECK(run::cost_bound(choosing, 100, five_prices) == 3 * 500 * million);
+  CHECK(run::cost_bound(choosing, 100, five_prices) == 3 * (500 + 30) * million);
   auto image = asking("what is this", 5);
   image.messages[0].image_urls.push_back("https://example.com/a.png");
   CHECK_FALSE(run::cost_bound(image, 100, five_prices));

@@ -1,6 +1,7 @@
 // Log likelihoods of continuations, compared with what llama-cpp-python computes on the same weights.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <bit>
 #include <fstream>
 #include <iterator>
@@ -90,20 +91,23 @@ TEST_CASE("in parity attention adds nothing up in half precision") {
   const auto engine =
       must_open({.model_path = canned_model("canned.gguf"), .max_rows = 1, .context_tokens = 1024});
   const auto known = numbers();
+  double off = 0;
   for (const auto& one : *known.find("cases")->if_array()) {
-    CAPTURE(*one.find("name")->if_string());
     row_request request;
     request.prompt = tokens_in(one);
     const auto& continuations = *one.find("continuations")->if_array();
     for (const auto& continuation : continuations) request.continuations.push_back(tokens_in(continuation));
     const auto scores = scores_of(*engine, std::move(request));
     REQUIRE(scores.size() == continuations.size());
-    // What is left comes from keys and values, which are kept in half precision; sums in it are off by 0.007
-    // a token.
-    for (std::size_t at = 0; at < scores.size(); ++at)
-      CHECK(std::abs(scores[at].sum_logprob - number(*continuations[at].find("single_precision_sum"))) <
-            0.002 * static_cast<double>(tokens_in(continuations[at]).size()));
+    for (std::size_t at = 0; at < scores.size(); ++at) {
+      const auto& continuation = continuations[at];
+      const double wanted = number(*continuation.find("single_precision_sum"));
+      const auto tokens = static_cast<double>(tokens_in(continuation).size());
+      off = std::max(off, std::abs(scores[at].sum_logprob - wanted) / tokens);
+    }
   }
+  // What is left comes from keys and values, which are kept in half precision.
+  CHECK(off < 0.002);
 }
 
 TEST_CASE("in parity a continuation has the same bits alone, as one of many, and behind a restored context") {

@@ -6,7 +6,7 @@ import re
 from typing import Any, Dict, Mapping, Tuple
 
 from evalcore.errors import InvalidArgumentError
-from evalcore.options import BackendOptions, PoolOptions, RunOptions
+from evalcore.options import BackendOptions, PoolOptions
 
 # The others are lm-eval's affair.
 OF_A_RUN = ("store", "order", "prompt_cache", "cache", "cache_sampled", "price", "max_cost", "probe")
@@ -32,7 +32,7 @@ def split(given: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
             backend[name] = value
         elif name in PoolOptions.__annotations__:
             pool[name] = value
-        elif name in OF_A_RUN and name in RunOptions.__annotations__:
+        elif name in OF_A_RUN:
             run[name] = value
         elif name in ELSEWHERE:
             raise InvalidArgumentError(f"the model evalcore has no {name!r}: say {ELSEWHERE[name]}")

@@ -15,7 +15,7 @@ from lm_eval.api.registry import register_model
 from lm_eval.models.api_models import JsonChatStr
 
 from evalcore.backend import Backend
-from evalcore.errors import UnsupportedError
+from evalcore.errors import InvalidArgumentError, UnsupportedError
 from evalcore.lm_eval._answers import ask
 from evalcore.lm_eval._arguments import split
 from evalcore.lm_eval._params import params_of
@@ -34,7 +34,7 @@ class Model(LM):
     max_batch_size and device to every model; they mean nothing here, as how many requests are out is `concurrency`.
 
     The backend is opened at the first request, for turns or for text completions, whichever lm-eval asks; a Backend
-    that is given answers both. Errors: InvalidArgumentError for an option that does not exist; then as Backend.
+    that is given answers what it was opened for, which must fit. Errors: InvalidArgumentError for an option that does not exist; then as Backend.
     """
 
     def __init__(
@@ -54,6 +54,8 @@ class Model(LM):
         self._of_backend, self._run = split(options)
         if backend is None:
             backend = "openai-url" if "base_url" in self._of_backend else "embedded"
+        if not isinstance(backend, str) and self._of_backend:
+            raise InvalidArgumentError(f"a Backend that is open takes no option: {', '.join(self._of_backend)}")
         self._backend = backend
         self._opened: Dict[bool, Union[Backend, Sequence[Backend]]] = {}
         self._out = pathlib.Path(out)
@@ -73,6 +75,8 @@ class Model(LM):
 
     def generate_until(self, requests: List[Instance], disable_tqdm: bool = False) -> List[str]:
         chat = bool(requests) and isinstance(requests[0].args[0], JsonChatStr)
+        if requests and not isinstance(self._backend, str):
+            _check_api(_first(self._backend).info, chat)
         items = [self._generation(number, one, chat) for number, one in enumerate(requests)]
         replies = self._ask("generate_until", chat, items, [_name(one) for one in requests], disable_tqdm)
         return [str(reply["text"]) for reply in replies]
@@ -139,6 +143,18 @@ class Model(LM):
                 options["api"] = "completions"
             self._opened[chat] = Backend(self._backend, **options)
         return self._opened[chat]
+
+
+def _check_api(about: Mapping[str, Any], chat: bool) -> None:
+    """Of a Backend that is given: a prompt that goes out in a template, or turns that go out without, are others."""
+    if about["selector"] not in ("openai-url", "embedded"):
+        return
+    plain = (about["identity"] or {}).get("api") == "completions"
+    if plain == chat:
+        raise UnsupportedError(
+            f"this Backend answers {'text completions' if plain else 'turns, in a template'}: open it with"
+            ' api="completions" if, and only if, --apply_chat_template is not given'
+        )
 
 
 def _first(backends: Union[Backend, Sequence[Backend]]) -> Backend:
