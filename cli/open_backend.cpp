@@ -82,9 +82,6 @@ result<opened> open_url(net::loop& owner, const backend_arguments& arguments, co
 
 result<opened> open_server(net::loop& owner, const wire::dialect& ways, const backend_arguments& arguments,
                            const std::stop_token& stop) {
-  if (arguments.api) {
-    return usage("--api is an option of openai-url and embedded; " + arguments.selector + " has one API");
-  }
   if (arguments.model.empty()) return usage(arguments.selector + " needs --model, the path of a model");
   backend::managed_options how;
   how.ways = &ways;

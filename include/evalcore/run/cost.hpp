@@ -51,8 +51,8 @@ struct price {
 
 /// The most that one attempt of this request can cost. `prompt_tokens`: as the backend counts them; absent:
 /// no more than the request's text has bytes. With choices the prompt counts once for each, and one token
-/// of answer, which some servers generate. Nothing where the answer has no max_tokens, or the prompt has images, whose tokens nobody tells
-/// beforehand.
+/// of answer, which some servers generate. Nothing where the answer has no max_tokens, or the prompt has
+/// images, whose tokens nobody tells beforehand.
 [[nodiscard]] std::optional<pico_usd> cost_bound(const chat::request& of,
                                                  std::optional<std::uint64_t> prompt_tokens, const price& at);
 
