@@ -74,15 +74,6 @@ CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
       ->allow_extra_args(false);
   url->add_option("--dialect", into.dialect,
                   "The server's ways: " + dialect_names() + " [generic; anthropic-url: anthropic]");
-  url->add_option_function<std::string>(
-         "--api",
-         [&into](const std::string& which) {
-           using enum backend::openai_api;
-           into.api = which == "chat" ? chat : which == "responses" ? responses : completions;
-         },
-         "openai-url: the API to ask through, chat, or responses where the dialect allows it; openai-url and "
-         "embedded: completions, where prompts stand as they are, without a chat template [chat]")
-      ->check(one_of({"chat", "responses", "completions"}));
   add_key_options(*url, into);
   url->add_option_function<std::string>(
          "--anthropic-version",
@@ -99,6 +90,20 @@ CLI::Option_group* add_url_options(CLI::App& command, backend_arguments& into) {
   url->add_flag_callback(
       "--no-stream", [&into] { into.stream = false; }, "Ask for whole answers (no TTFT then)");
   return url;
+}
+
+CLI::Option_group* add_api_option(CLI::App& command, backend_arguments& into) {
+  auto* api = command.add_option_group("openai-url, embedded");
+  api->add_option_function<std::string>(
+         "--api",
+         [&into](const std::string& which) {
+           using enum backend::openai_api;
+           into.api = which == "chat" ? chat : which == "responses" ? responses : completions;
+         },
+         "openai-url: the API to ask through, chat, or responses where the dialect allows it; openai-url and "
+         "embedded: completions, where prompts stand as they are, without a chat template [chat]")
+      ->check(one_of({"chat", "responses", "completions"}));
+  return api;
 }
 
 /// An option of another kind of backend would have no effect, which nobody means.
@@ -121,6 +126,7 @@ void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
       "embedded, llama-server: path of the GGUF file; posttrainllm, omlx, mlx-server: of the model's "
       "folder; URLs: the model's id [the only one that the server lists]");
   auto* url = add_url_options(app, into);
+  auto* api = add_api_option(app, into);
   auto* local = app.add_option_group("embedded, servers that evalcore starts");
   local
       ->add_option("--slots", into.slots,
@@ -172,13 +178,14 @@ void add_backend_options(CLI::App& app, backend_arguments& into, bool& quiet) {
       ->capture_default_str();
   time->add_option("--attempt-timeout", into.attempt_timeout_s, "The whole request")->capture_default_str();
   for (auto* option : time->get_options()) option->check(real_number(0, 1e7));
-  app.final_callback([&into, url, local, embedded, server, scripted] {
+  app.final_callback([&into, url, api, local, embedded, server, scripted] {
     if (into.selector.empty() && into.base_urls.empty() && into.model.ends_with(".gguf"))
       into.selector = "embedded";
     const bool at_url = into.selector.empty() || into.selector.ends_with("-url");
     const bool script = into.selector == "scripted";
     const bool in_process = into.selector == "embedded";
     if (!at_url) refuse_foreign(*url, into.selector);
+    if (!at_url && !in_process) refuse_foreign(*api, into.selector);
     if (at_url || script) refuse_foreign(*local, into.selector);
     if (!in_process) refuse_foreign(*embedded, into.selector);
     if (at_url || script || in_process) refuse_foreign(*server, into.selector);

@@ -78,6 +78,18 @@ def test_auto_opens_as_many_slots_as_fit(evalcore, suite, tmp_path, arguments, s
     assert all(change["limit"] <= slots for change in history)
 
 
+def test_text_completions_are_asked_of_the_model_without_its_template(evalcore, write_suite, tmp_path):
+    item = {"id": "one", "prompt": "hi", "target": "x", "params": {"temperature": 0, "max_tokens": 4}}
+    suite = write_suite("plain.jsonl", [item])
+    for api in ("chat", "completions"):
+        done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--api", api, "--out", api)
+        assert done.returncode == 0, done.stderr
+    prompts = {api: summary(tmp_path / api)["prompt_tokens"] for api in ("chat", "completions")}
+    # A token for each of the two letters, and perhaps a beginning; a template has many of its own.
+    assert prompts["completions"] in (2, 3) and prompts["chat"] > 5
+    assert summary(tmp_path / "completions")["backend"]["identity"]["api"] == "completions"
+
+
 def test_named_slots_win(evalcore, suite, tmp_path):
     done = evalcore("run", suite, "--model", MODEL, *SLOTS, "--concurrency", "auto", "--slots", 2, "--out", "out")
     assert done.returncode == 0, done.stderr
