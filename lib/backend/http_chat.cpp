@@ -119,6 +119,7 @@ ticket http_chat::start(const chat::request& request, std::shared_ptr<sink> to) 
   one.state->note_request(std::move(written->dropped), format_.begun(request));
   auto message = link_->at().post(format_.path(), std::move(written->body));
   message.deadlines = how_.deadlines;
+  message.time_arrivals = how_.stream;
   one.exchange = link_->start(std::move(message), one.state);
   return which;
 }

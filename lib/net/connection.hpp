@@ -2,6 +2,7 @@
 
 #include <boost/asio/ssl/stream.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -81,21 +82,27 @@ class connection {
     socket_.async_write_some(piece, std::move(done));
   }
 
-  /// `heard(error, bytes)` for all that arrives until the connection breaks or is closed; the bytes are valid
-  /// during the call. Goes on between exchanges: there too a read is what tells that a server hung up.
+  /// `heard(error, bytes, came)` for all that arrives until the connection breaks or is closed; the bytes are
+  /// valid during the call. Goes on
+  /// between exchanges: there too a read is what tells that a server hung up.
   template <class Heard>
   void listen(Heard heard) {
     listens_ = reading_ = true;
     if (!tls_ && plain_ != nullptr) return hand_over(std::move(heard));
     buffer_.resize(buffer_bytes);
     auto taken = [this, heard = std::move(heard)](const error_code& why, std::size_t n) mutable {
-      tell(heard, why, {buffer_.data(), n}, n < buffer_.size());
+      tell(heard, why, {buffer_.data(), n}, std::chrono::steady_clock::now(), n < buffer_.size());
       if (!why && socket_.is_open()) listen(std::move(heard));
     };
     if (tls_) return tls_->async_read_some(boost::asio::buffer(buffer_), std::move(taken));
     socket_.async_read_some(boost::asio::buffer(buffer_), std::move(taken));
   }
   [[nodiscard]] bool listens() const noexcept { return listens_; }
+  /// From here on `came` is when the bytes arrived at this machine, where the system tells: on Linux, without
+  /// TLS. Once it listens.
+  void time_arrivals() {
+    if (handed_over()) plain_->time_arrivals(native_);
+  }
 
   /// Between two exchanges: whether it may carry another, as nothing has come, not even the end.
   [[nodiscard]] bool fit() {
@@ -131,15 +138,15 @@ class connection {
   void hand_over(Heard heard) {
     native_ = socket_.release();
     plain_->add(native_,
-                [this, heard = std::move(heard)](const error_code& why, std::string_view bytes,
-                                                 bool all) mutable { tell(heard, why, bytes, all); });
+                [this, heard = std::move(heard)](const error_code& why, std::string_view bytes, instant came,
+                                                 bool all) mutable { tell(heard, why, bytes, came, all); });
   }
 
   template <class Heard>
-  void tell(Heard& heard, const error_code& why, std::string_view bytes, bool all) {
+  void tell(Heard& heard, const error_code& why, std::string_view bytes, instant came, bool all) {
     reading_ = false;
     read_all_ = all;
-    heard(why, bytes);
+    heard(why, bytes, came);
     reading_ = true;
   }
 

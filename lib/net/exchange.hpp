@@ -19,7 +19,7 @@ namespace evalcore::net {
 struct exchange final : reply_events {
   exchange(http_client::exchange_id number, const deadlines& bounds, std::string peer,
            std::shared_ptr<http_sink> sink, instant now)
-      : id(number), machine(bounds, std::move(peer), now), to(std::move(sink)) {}
+      : id(number), machine(bounds, std::move(peer), now), to(std::move(sink)), read_at(now) {}
 
   void on_head(const http_head& head) override {
     if (!machine.ended()) to->on_head(head);
@@ -31,11 +31,13 @@ struct exchange final : reply_events {
   const http_client::exchange_id id;
   exchange_machine machine;
   std::shared_ptr<http_sink> to;
-  std::string text;  ///< The request's bytes, kept whole for a resend.
+  bool timed = false;  ///< As http_request says.
+  std::string text;    ///< The request's bytes, kept whole for a resend.
   std::size_t written = 0;
   std::shared_ptr<connection> link;
   std::optional<reply_parser> parser;
-  instant read_at;
+  instant read_at;  ///< When the last bytes came; never before those of an earlier read, nor before the
+                    ///< request was made.
 };
 
 }  // namespace evalcore::net

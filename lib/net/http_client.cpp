@@ -105,6 +105,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     const auto now = clock_now();
     const auto one = std::make_shared<exchange>(next++, request.deadlines, peer, std::move(sink), now);
     open.emplace_hint(open.end(), one->id, one);
+    one->timed = request.time_arrivals;
     auto text =
         tls && !*tls ? result<std::string>(tls->error()) : request_text(common_headers, std::move(request));
     if (text) {
@@ -262,6 +263,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     one->written = 0;
     // Reading begins with the writing: a server may refuse a request before it has read all of it.
     if (!one->link->listens()) listen(one->link);
+    if (one->timed) one->link->time_arrivals();
     // All that a turn of the loop starts goes out at its end: to wake a server costs more than to write, and
     // it is awake for the rest of them.
     to_write.push_back(one->link);
@@ -295,16 +297,17 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
   }
 
   void listen(const connection_ptr& link) {
-    link->listen([self = shared_from_this(), link](const error_code& why, std::string_view bytes) {
-      // A copy: the exchange may end, and the connection go to the next, meanwhile.
-      if (const exchange_ptr one = link->carries) return self->take(one, why, bytes);
-      std::erase_if(self->idle, [&](const idle_connection& held) { return held.link == link; });
-      link->close();
-    });
+    link->listen(
+        [self = shared_from_this(), link](const error_code& why, std::string_view bytes, instant came) {
+          // A copy: the exchange may end, and the connection go to the next, meanwhile.
+          if (const exchange_ptr one = link->carries) return self->take(one, why, bytes, came);
+          std::erase_if(self->idle, [&](const idle_connection& held) { return held.link == link; });
+          link->close();
+        });
   }
 
-  void take(const exchange_ptr& one, const error_code& why, std::string_view bytes) {
-    one->read_at = clock_now();
+  void take(const exchange_ptr& one, const error_code& why, std::string_view bytes, instant came) {
+    one->read_at = std::max(one->read_at, came);
     // TLS without its goodbye: whoever sits in between may have cut it.
     const bool cut = why == boost::asio::ssl::error::stream_truncated;
     if (why && why != boost::asio::error::eof && !cut) {

@@ -12,10 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "net/timed_receive.hpp"
 
 namespace evalcore::net {
 namespace {
@@ -37,7 +40,7 @@ class epoll_reads final : public plain_reads {
 
   void add(int socket, heard to) override {
     auto& one = sockets_[socket];
-    one = std::make_unique<entry>(entry{socket, std::move(to), nullptr});
+    one = std::make_unique<entry>(entry{socket, std::move(to), nullptr, false});
     if (!ask(EPOLL_CTL_ADD, *one)) refuse(socket, {errno, boost::system::system_category()});
     if (!waits_) wait();
   }
@@ -53,6 +56,11 @@ class epoll_reads final : public plain_reads {
     gone.mapped()->socket = closed;
     // It may be the one that is being called, or be among those that were found.
     if (looking_) closed_.push_back(std::move(gone.mapped()));
+  }
+
+  void time_arrivals(int socket) override {
+    auto& one = *sockets_.at(socket);
+    if (!std::exchange(one.timed, true)) note_arrivals(socket);
   }
 
   void when_writable(int socket, std::function<void()> then) override {
@@ -78,6 +86,7 @@ class epoll_reads final : public plain_reads {
     int socket;
     heard to;
     std::function<void()> writable;
+    bool timed;
   };
 
   /// Each arrival is told of once. Else the system looks a second time at each socket that it told of, to see
@@ -96,7 +105,7 @@ class epoll_reads final : public plain_reads {
       const auto found = sockets_.find(socket);
       if (found == sockets_.end()) return;
       const auto to = found->second->to;
-      to(why, {}, true);
+      to(why, {}, std::chrono::steady_clock::now(), true);
     });
   }
 
@@ -128,13 +137,13 @@ class epoll_reads final : public plain_reads {
   }
 
   void read(entry& from, std::uint32_t told) {
-    const auto got = ::recv(from.socket, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
+    const auto [got, came] = from.timed ? receive_timed(from.socket, buffer_) : receive(from.socket, buffer_);
     const auto bytes = static_cast<std::size_t>(std::max<ssize_t>(got, 0));
     if (bytes > 0) {
       // More, or an end or a failure behind it: in the next turn, after what others have.
       const bool end = (told & ~std::uint32_t{EPOLLIN | EPOLLOUT}) != 0;
       const bool all = bytes < buffer_.size() && !end;
-      from.to({}, {buffer_.data(), bytes}, all);
+      from.to({}, {buffer_.data(), bytes}, came, all);
       if (!all && from.socket != closed) ask(EPOLL_CTL_MOD, from);
       return;
     }
@@ -144,7 +153,7 @@ class epoll_reads final : public plain_reads {
     // Nothing more comes, and the system would say so again and again.
     ask(EPOLL_CTL_DEL, from);
     from.to(got < 0 ? error_code(why, boost::system::system_category()) : error_code(boost::asio::error::eof),
-            {}, true);
+            {}, std::chrono::steady_clock::now(), true);
   }
 
   boost::asio::posix::basic_stream_descriptor<boost::asio::io_context::executor_type> poller_;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <string_view>
 
+#include <evalcore/base/clock.hpp>
+
 namespace evalcore::net {
 
 /// What a loop's connections without TLS do, by system calls of their own: one wait finds all sockets that
@@ -18,14 +20,17 @@ namespace evalcore::net {
 class plain_reads {
  public:
   using error_code = boost::system::error_code;
-  /// All that arrives until the connection breaks, and whether it was all that there was. The bytes are valid
-  /// during the call, which may close any socket.
-  using heard = std::function<void(const error_code&, std::string_view bytes, bool all)>;
+  /// All that arrives until the connection breaks, when it came, and whether it was all
+  /// that there was. The bytes are valid during the call, which may close any socket.
+  using heard = std::function<void(const error_code&, std::string_view bytes, instant came, bool all)>;
 
   virtual ~plain_reads() = default;
 
   /// Owns the socket from here on, until close() or its own end.
   virtual void add(int socket, heard to) = 0;
+  /// From here on the system tells when its bytes came; before, and where it does not, they came when they
+  /// were read.
+  virtual void time_arrivals(int socket) = 0;
   /// Nothing is heard of it any more.
   virtual void close(int socket) = 0;
 

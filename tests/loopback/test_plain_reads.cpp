@@ -1,13 +1,16 @@
 #include <boost/asio/io_context.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "net/plain_reads.hpp"
@@ -23,6 +26,26 @@ std::array<int, 2> pair_of_sockets() {
   return ends;
 }
 
+/// As above, over TCP on this machine, of which the system notes when bytes arrive.
+std::array<int, 2> pair_over_tcp() {
+  const int listener = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  auto* const generic = reinterpret_cast<sockaddr*>(&at);
+  REQUIRE(::bind(listener, generic, size) == 0);
+  REQUIRE(::listen(listener, 1) == 0);
+  REQUIRE(::getsockname(listener, generic, &size) == 0);
+  const int mine = ::socket(AF_INET, SOCK_STREAM, 0);
+  REQUIRE(::connect(mine, generic, size) == 0);
+  const int other = ::accept(listener, nullptr, nullptr);
+  REQUIRE(other >= 0);
+  ::close(listener);
+  REQUIRE(::fcntl(mine, F_SETFL, O_NONBLOCK) == 0);
+  return {mine, other};
+}
+
 bool sees_the_end(int socket) {
   char byte = 0;
   const auto got = ::recv(socket, &byte, 1, 0);
@@ -36,7 +59,7 @@ TEST_CASE("what is closed is heard no more and ended, whoever else holds the soc
   const auto reads = net::make_plain_reads(context);
   const auto [mine, other] = pair_of_sockets();
   int heard = 0;
-  reads->add(mine, [&](const auto&, std::string_view, bool) { ++heard; });
+  reads->add(mine, [&](const auto&, std::string_view, instant, bool) { ++heard; });
   const int held = ::dup(mine);  // As in a process that was forked.
   reads->close(mine);
   CHECK(sees_the_end(other));
@@ -53,7 +76,7 @@ TEST_CASE("what a socket brings is heard, then its end, once") {
   const auto [mine, other] = pair_of_sockets();
   std::string text;
   int ends = 0;
-  reads->add(mine, [&](const auto& why, std::string_view bytes, bool all) {
+  reads->add(mine, [&](const auto& why, std::string_view bytes, instant, bool all) {
     CHECK(all == bytes.empty());  // The end behind the text is known, and yet to come.
     text += bytes;
     if (why) ++ends;
@@ -71,7 +94,7 @@ TEST_CASE("what is more than one read takes is heard in the turns that follow, t
   const auto [mine, other] = pair_of_sockets();
   const std::string sent(100'000, 'x');  // One read takes 65,536.
   std::vector<std::string> heard;
-  reads->add(mine, [&](const auto& why, std::string_view bytes, bool all) {
+  reads->add(mine, [&](const auto& why, std::string_view bytes, instant, bool all) {
     CHECK(all == (heard.size() > 1));
     heard.emplace_back(why ? "end" : bytes);
   });
@@ -88,7 +111,7 @@ TEST_CASE("an end of what the other side sends does not make a full socket writa
   const auto reads = net::make_plain_reads(context);
   const auto [mine, other] = pair_of_sockets();
   bool ended = false;
-  reads->add(mine, [&](const auto& why, std::string_view, bool) { ended = ended || why; });
+  reads->add(mine, [&](const auto& why, std::string_view, instant, bool) { ended = ended || why; });
   const std::string piece(16'384, 'x');
   std::size_t written = 0;
   while (const auto count = reads->write(mine, piece)) written += count;
@@ -107,7 +130,7 @@ TEST_CASE("who hears may close any socket, of those that were found with it, too
   const auto [one, one_end] = pair_of_sockets();
   const auto [two, two_end] = pair_of_sockets();
   int heard = 0;
-  const auto close_both = [&](const auto&, std::string_view, bool) {
+  const auto close_both = [&](const auto&, std::string_view, instant, bool) {
     ++heard;
     reads->close(one);
     reads->close(two);
@@ -129,7 +152,7 @@ TEST_CASE("a socket that cannot be waited for ends with an error") {
   const int file = ::open("/proc/self/exe", O_RDONLY);  // epoll takes no regular files.
   REQUIRE(file >= 0);
   bool refused = false;
-  reads->add(file, [&](const auto& why, std::string_view, bool) { refused = bool(why); });
+  reads->add(file, [&](const auto& why, std::string_view, instant, bool) { refused = bool(why); });
   CHECK_FALSE(refused);
   for (int turn = 0; turn < 3; ++turn) context.poll_one();
   CHECK(refused);
@@ -140,8 +163,33 @@ TEST_CASE("sockets that nobody closed are closed in the end") {
   const auto [mine, other] = pair_of_sockets();
   {
     const auto reads = net::make_plain_reads(context);
-    reads->add(mine, [](const auto&, std::string_view, bool) {});
+    reads->add(mine, [](const auto&, std::string_view, instant, bool) {});
   }
   CHECK(sees_the_end(other));
+  ::close(other);
+}
+
+TEST_CASE("bytes are said to have come when they did, not when the loop got to them") {
+  using namespace std::chrono_literals;
+  boost::asio::io_context context;
+  const auto reads = net::make_plain_reads(context);
+  const auto [mine, other] = pair_over_tcp();
+  std::vector<instant> came;
+  reads->add(mine, [&](const auto&, std::string_view, instant at, bool) { came.push_back(at); });
+  reads->time_arrivals(mine);
+  const auto within_one_turn = [&] {
+    const auto before = std::chrono::steady_clock::now();
+    REQUIRE(::send(other, "a", 1, 0) == 1);
+    const auto sent = std::chrono::steady_clock::now();
+    std::this_thread::sleep_for(100ms);  // The thread of the loop does not run.
+    came.clear();
+    context.run_one_for(1s);
+    REQUIRE(came.size() == 1);
+    return came[0] >= before - 1ms && came[0] <= sent + 50ms;
+  };
+  // The system begins to note a moment after it was first asked to.
+  bool noted = false;
+  for (int turn = 0; turn < 20 && !noted; ++turn) noted = within_one_turn();
+  CHECK(noted);
   ::close(other);
 }

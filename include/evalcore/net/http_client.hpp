@@ -34,6 +34,8 @@ struct http_request {
   std::vector<std::pair<std::string, std::string>> headers;
   std::string body;
   net::deadlines deadlines;
+  /// Asks the system when the pieces of the answer came, for a stream.
+  bool time_arrivals = false;
 };
 
 struct http_head {
@@ -49,8 +51,10 @@ class http_sink {
  public:
   virtual ~http_sink() = default;
   virtual void on_head(const http_head& head) = 0;
-  /// A piece of the body with any chunking removed; valid during the call. `now` is when it was read.
-  virtual void on_body(std::string_view piece, instant now) = 0;
+  /// A piece of the body with any chunking removed; valid during the call. `came` is when it was read;
+  /// if http_request::time_arrivals, when it arrived at this machine, where the system tells (Linux, without
+  /// TLS).
+  virtual void on_body(std::string_view piece, instant came) = 0;
   /// Success means that the body ended as its framing promised.
   virtual void on_end(result<void> outcome) = 0;
 };
