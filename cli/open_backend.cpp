@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <utility>
 
 #include <evalcore/backend/embedded.hpp>
@@ -98,6 +100,22 @@ result<opened> open_server(net::loop& owner, const wire::dialect& ways, const ba
   return backend::start_managed_server(owner, how, stop);
 }
 
+/// Where the user's programs keep what they can make again (XDG Base Directory Specification); empty:
+/// nowhere.
+std::string verdict_folder() {
+  const auto folder_in = [](const char* variable) -> std::filesystem::path {
+    const char* set = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+    return set != nullptr && *set == '/' ? set : "";
+  };
+  auto caches = folder_in("XDG_CACHE_HOME");
+  if (caches.empty()) {
+    const auto home = folder_in("HOME");
+    if (home.empty()) return "";
+    caches = home / ".cache";
+  }
+  return (caches / "evalcore" / "parity").string();
+}
+
 result<opened> open_in_process(net::loop& owner, const backend_arguments& arguments,
                                const std::stop_token& stop) {
   if (arguments.model.empty()) return usage("embedded needs --model, the path of a GGUF file");
@@ -113,6 +131,7 @@ result<opened> open_in_process(net::loop& owner, const backend_arguments& argume
   how.fit_slots = !arguments.slots && arguments.slots_to_fit;
   how.schedule.max_batch_size = arguments.slots.value_or(arguments.slots_to_fit.value_or(usual_slots));
   how.leave_prefixes_out = !arguments.keeps_prefixes;
+  how.verdicts = verdict_folder();
   if (arguments.cache_memory_max_gb > 0) {
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
     how.prefixes.max_bytes = static_cast<std::uint64_t>(arguments.cache_memory_max_gb * gib);

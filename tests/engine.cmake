@@ -1,7 +1,7 @@
 evalcore_test(engine
   SOURCES unit/test_engine_refusal.cpp
     unit/test_engine_machine.cpp unit/test_engine_next_token.cpp unit/test_engine_parity.cpp
-    unit/test_engine_row_check.cpp unit/test_engine_step_plan.cpp
+    unit/test_engine_row_check.cpp unit/test_engine_step_plan.cpp unit/test_kept_verdicts.cpp
   LAYERS base chat engine)
 
 # Decisions about requests on an engine, on a simulated one and its virtual clock.

@@ -61,6 +61,17 @@ result<void> check_model(const llama_model* model, const std::string& path) {
 /// row that decodes.
 bool flash_attention() { return llama_supports_gpu_offload(); }
 
+/// Kernels are of the device that computes. Empty: of the processor alone.
+std::string devices_beside_processor() {
+  std::string names;
+  for (std::size_t index = 0; index < ggml_backend_dev_count(); ++index) {
+    auto* device = ggml_backend_dev_get(index);
+    if (ggml_backend_dev_type(device) == GGML_BACKEND_DEVICE_TYPE_CPU) continue;
+    names += std::string(names.empty() ? "" : ", ") + ggml_backend_dev_description(device);
+  }
+  return names;
+}
+
 std::string described(const llama_model* model) {
   std::array<char, 256> text{};
   for (const char* key : {"general.name", "general.basename"})
@@ -106,6 +117,8 @@ result<traits> traits_of(const llama_model* model, const llama_options& options)
   about.identity["model_sha256"] = *std::move(hash);
   about.identity["runtime"] = std::string("llama.cpp ") + llama_version();
   about.identity["processor"] = llama_print_system_info();
+  if (auto devices = devices_beside_processor(); !devices.empty())
+    about.identity["devices"] = std::move(devices);
   about.identity["evaluation"] = options.mode == evaluation::parity ? "parity" : "fast";
   about.identity["attention"] = flash_attention() ? "flash" : "products";
   about.identity["threads"] = std::to_string(options.threads);

@@ -5,7 +5,20 @@
 
 #include <evalcore/engine/parity.hpp>
 
+#include "engine/kept_verdicts.hpp"
+
 namespace evalcore::engine {
+namespace {
+
+result<parity_verdict> checked_or_known(const loaded_engine& made) {
+  const kept_verdicts kept(made.verdicts);
+  if (auto known = kept.find(made.engine->about())) return *std::move(known);
+  auto found = check_parity(*made.engine);
+  if (found) kept.keep(made.engine->about(), *found);
+  return found;
+}
+
+}  // namespace
 
 result<std::string> check_trust(loaded_engine& made, const options& how) {
   const auto& about = made.engine->about();
@@ -13,7 +26,7 @@ result<std::string> check_trust(loaded_engine& made, const options& how) {
                        .restores = made.keep_prefixes,
                        .why = "whoever loaded the engine says so"};
   if (!made.safe_width && !about.exact) {
-    auto verdict = check_parity(*made.engine);
+    auto verdict = checked_or_known(made);
     if (!verdict) return std::move(verdict).error();
     found = *std::move(verdict);
     made.safe_width = found.width;

@@ -32,6 +32,14 @@ def required(variable):
     return value
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory):
+    """What the command keeps for the user is none of the tests' business."""
+    folder = tmp_path_factory.mktemp("cache")
+    os.environ["XDG_CACHE_HOME"] = str(folder)
+    return folder
+
+
 @pytest.fixture(scope="session")
 def program():
     return required("EVALCORE_PROGRAM")

@@ -141,3 +141,17 @@ def test_what_is_wrong_is_named(evalcore, suite, arguments, words):
     assert done.returncode in (2, 3)
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_model_is_compared_once_and_what_was_found_holds_for_later_runs(evalcore, suite, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 2, "--out", "first").returncode == 0
+    kept = list((tmp_path / "cache/evalcore/parity").iterdir())
+    assert len(kept) == 1
+    found = json.loads(kept[0].read_text())
+    assert (found["width"], found["restores"], found["why"]) == (2, True, "")
+    kept[0].write_text(json.dumps({**found, "width": 1, "why": "as this test has it"}))
+    later = evalcore("run", suite, "--model", MODEL, *SLOTS, "--slots", 2, "--out", "later")
+    assert later.returncode == 0
+    assert "rows are computed one by one" in later.stderr and "as this test has it" in later.stderr
+    assert texts(tmp_path / "first") == texts(tmp_path / "later")

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <vector>
 
 #include <evalcore/base/clock.hpp>
@@ -61,6 +62,9 @@ struct loaded_engine {
   /// are kept.
   std::optional<std::uint32_t> safe_width;
   bool keep_prefixes = true;  ///< Whether an answer is the same after a restored prefix.
+  /// A folder where verdicts of check_parity() are kept by what they depend on, so that an engine is compared
+  /// once on a machine; made where it is missing. Empty: compare at each load.
+  std::string verdicts;
 };
 
 /// Runs requests on one engine, on a thread of its own, which makes, drives and destroys the engine. No call
