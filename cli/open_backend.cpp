@@ -131,7 +131,7 @@ result<opened> open_in_process(net::loop& owner, const backend_arguments& argume
   how.fit_slots = !arguments.slots && arguments.slots_to_fit;
   how.schedule.max_batch_size = arguments.slots.value_or(arguments.slots_to_fit.value_or(usual_slots));
   how.leave_prefixes_out = !arguments.keeps_prefixes;
-  how.verdicts = verdict_folder();
+  how.verdict_folder = verdict_folder();
   if (arguments.cache_memory_max_gb > 0) {
     constexpr double gib = 1024.0 * 1024.0 * 1024.0;
     how.prefixes.max_bytes = static_cast<std::uint64_t>(arguments.cache_memory_max_gb * gib);

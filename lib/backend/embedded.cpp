@@ -399,7 +399,7 @@ result<std::unique_ptr<backend>> open_embedded(net::loop& owner, const embedded_
     if (stop.stop_requested())
       return fail(errc::cancelled, stage::start, "interrupted while the model was loaded");
     if (!checked) made.safe_width = model.max_rows;
-    made.verdicts = how.verdicts;
+    made.verdict_folder = how.verdict_folder;
     return made;
   };
   return open(owner, load, schedule, how.prefixes, slots, how.completions);

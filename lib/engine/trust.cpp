@@ -11,7 +11,7 @@ namespace evalcore::engine {
 namespace {
 
 result<parity_verdict> checked_or_known(const loaded_engine& made) {
-  const kept_verdicts kept(made.verdicts);
+  const kept_verdicts kept(made.verdict_folder);
   if (auto known = kept.find(made.engine->about())) return *std::move(known);
   auto found = check_parity(*made.engine);
   if (found) kept.keep(made.engine->about(), *found);

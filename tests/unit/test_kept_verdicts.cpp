@@ -40,7 +40,7 @@ load load_with(const std::string& folder) {
   kept.wrong_from_width = 8;
   loaded_engine made;
   made.engine = std::move(toy);
-  made.verdicts = folder;
+  made.verdict_folder = folder;
   const auto note = check_trust(made, {.max_batch_size = 16});
   REQUIRE(note);
   return {kept.prompt_tokens + kept.answer_tokens, made.safe_width, *note};

@@ -21,7 +21,7 @@ struct embedded_options {
   engine::prefix_cache_options prefixes;
   /// Compare bits on the loaded model before anything is scored, where `model.mode` is parity.
   bool check_parity = true;
-  std::string verdicts;  ///< As engine::loaded_engine has it: a folder, or empty.
+  std::string verdict_folder;  ///< As engine::loaded_engine has it: a folder, or empty.
   /// Of schedule.max_batch_size slots open only as many as free memory has room for beside kept prefixes, and
   /// where parity is checked no more than check_parity() looks at: wider batches are not computed, so that
   /// more slots gain nothing. info::slots and info::notes tell.

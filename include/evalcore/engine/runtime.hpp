@@ -64,7 +64,7 @@ struct loaded_engine {
   bool keep_prefixes = true;  ///< Whether an answer is the same after a restored prefix.
   /// A folder where verdicts of check_parity() are kept by what they depend on, so that an engine is compared
   /// once on a machine; made where it is missing. Empty: compare at each load.
-  std::string verdicts;
+  std::string verdict_folder;
 };
 
 /// Runs requests on one engine, on a thread of its own, which makes, drives and destroys the engine. No call
