@@ -107,6 +107,7 @@ json::value info_of(const backend::backend& one) {
       {"selector", about.selector},
       {"dialect", about.dialect},
       {"model", about.model},
+      {"sent_model", about.sent_model.empty() ? json::value() : json::value(about.sent_model)},
       {"address", about.address.empty() ? json::value() : json::value(about.address)},
       {"slots", json::or_null(about.slots)},
       {"context_per_slot", json::or_null(about.context_per_slot)},

@@ -44,8 +44,8 @@ class Backend:
 
     @property
     def info(self) -> dict[str, Any]:
-        """{selector, dialect, model, address, slots, context_per_slot, identity, notes, capabilities}; what is not
-        known is None."""
+        """{selector, dialect, model, sent_model, address, slots, context_per_slot, identity, notes, capabilities}; what
+        is not known is None. sent_model: the model's name in requests to a server; address: where that listens."""
         with self._handle as address:
             return dict(json.loads(take_text(make(lib.evc_backend_info, address))))
 

@@ -43,8 +43,9 @@ public final class Backend: Sendable {
         }
     }
 
-    /// What is known of it, as a JSON object: `selector`, `dialect`, `model`, `address`, `slots`,
-    /// `context_per_slot`, `identity`, `notes`, `capabilities`. What is not known is null.
+    /// What is known of it, as a JSON object: `selector`, `dialect`, `model`, `sent_model` (the model's name in requests
+    /// to a server), `address` (where the server listens, such as `http://127.0.0.1:8080`), `slots`, `context_per_slot`,
+    /// `identity`, `notes`, `capabilities`. What is not known is null.
     public func infoJSON() throws -> String {
         var text: OpaquePointer?
         try handle.use { backend in try check { evc_backend_info(backend, &text, $0) } }

@@ -111,12 +111,6 @@ struct FlagTests {
         #expect(rest == ["-x", "1", "--deep", "more", "--y", "2"])
     }
 
-    @Test(arguments: ["127.0.0.1:80", "http://127.0.0.1:80/", "http://127.0.0.1:80/v1", "http://127.0.0.1:80/v1/"])
-    func anAddressHasASchemeAndAVersion(address: String) {
-        #expect(EvalHarnessSupport.versioned(address) == "http://127.0.0.1:80/v1")
-        #expect(EvalHarnessSupport.versioned("https://host/openai") == "https://host/openai/v1")
-    }
-
     @Test func aModelIsNamedAfterItsFile() {
         var common = EvalHarnessSupport.Common()
         #expect(EvalHarnessSupport.displayName(common) == "model")

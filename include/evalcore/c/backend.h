@@ -141,8 +141,10 @@ EVC_API evc_status evc_backend_open(evc_runtime* runtime, evc_str selector,
                                     const evc_backend_options* options, evc_backend** out,
                                     evc_error** error) EVC_NOEXCEPT;
 /**
- * A JSON object: {selector, dialect, model, address, slots, context_per_slot, identity, notes, capabilities}.
- * What is not known is null; capabilities are "yes", "no" or "unknown". Caller frees with evc_text_free.
+ * A JSON object: {selector, dialect, model, sent_model, address, slots, context_per_slot, identity, notes,
+ * capabilities}. `sent_model` is the model's name in requests to a server, `address` where the server
+ * listens, such as "http://127.0.0.1:8080". What is not known is null; capabilities are "yes", "no" or
+ * "unknown". Caller frees with evc_text_free.
  */
 EVC_API evc_status evc_backend_info(const evc_backend* backend, evc_text** out,
                                     evc_error** error) EVC_NOEXCEPT;
