@@ -67,8 +67,11 @@ public enum EvalHarnessSupport {
         common.evalBudget = common.budgetPath.map { loadBudget(path: $0) }
     }
 
-    /// Ends the process through `usage` where there is no model or no `--out`.
-    public static func require(_ common: Common, usage: () -> Never) -> Common {
+    /// The same flags with the model's name in rows, where another backend than posttrainllm serves it. Ends the process
+    /// through `usage` where there is no model or no `--out`.
+    public static func require(
+        _ common: Common, on choice: BackendChoice = BackendChoice(), usage: () -> Never
+    ) -> Common {
         if common.modelPath == nil {
             complain("missing <model.tinygpt | hf-dir>")
             usage()
@@ -77,13 +80,23 @@ public enum EvalHarnessSupport {
             complain("--out <path.jsonl> required")
             usage()
         }
-        return common
+        if choice.name == .posttrainllm { return common }
+        var named = common
+        named.modelName = common.modelName ?? common.modelPath.map { servedName(of: $0) }
+        return named
     }
 
     /// `--model-name`, else the model file's name without its ending.
     public static func displayName(_ common: Common) -> String {
         common.modelName
             ?? URL(fileURLWithPath: common.modelPath ?? "model").deletingPathExtension().lastPathComponent
+    }
+
+    /// The name in rows of a model that another backend than posttrainllm serves: the last part of its path or of its
+    /// name, without `.gguf`. Any other dot belongs to it, as in `Qwen2.5-0.5B`.
+    public static func servedName(of model: String) -> String {
+        let name = URL(fileURLWithPath: model).standardizedFileURL.lastPathComponent
+        return name.hasSuffix(".gguf") ? String(name.dropLast(".gguf".count)) : name
     }
 
     /// Writes a line to standard error.

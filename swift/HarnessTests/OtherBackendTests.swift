@@ -39,6 +39,18 @@ extension DriverTests {
                     })
         }
 
+        @Test(arguments: ["Qwen2.5-0.5B", "Qwen/Qwen2.5-0.5B"]) func aNameWithDotsStandsWholeInRows(model: String) async throws {
+            try await bench.serve("[]")
+            let tau = try await bench.run(
+                ["eval-tau-bench", model, "--out", "rows.jsonl", "--tau-root", bench.folder + "/tau"] + bench.served,
+                environment: ["RESULTS": Files.path("tau-results.json")])
+            #expect(tau.rows.first?.contains(#""model_name":"Qwen2.5-0.5B""#) == true, "\(tau.errors)")
+            let lm = try await bench.run(
+                ["run-lm-eval", "--model", model, "--tokenizer", "org/tokenizer", "--out", "rows.jsonl"] + bench.served,
+                environment: ["RESULTS": Files.path("lm-eval-results.json")])
+            #expect(lm.rows.last?.contains(#""model_name":"Qwen2.5-0.5B""#) == true, "\(lm.errors)")
+        }
+
         @Test func aBackendThatIsNotThereIsTold() async throws {
             let run = try await bench.run(["eval-tau-bench", "m", "--out", "rows.jsonl"] + bench.served)
             #expect(run.status == 3)

@@ -120,6 +120,24 @@ struct FlagTests {
         #expect(EvalHarnessSupport.displayName(common) == "other")
     }
 
+    @Test(arguments: [
+        ("Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("Qwen/Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("/models/Qwen2.5-0.5B/", "Qwen2.5-0.5B"),
+        ("models/smol.v2.Q4_1.gguf", "smol.v2.Q4_1"), ("/models/tiny", "tiny"), ("tiny", "tiny"),
+        ("org/model:free", "model:free"), ("/models/tiny.gguf/", "tiny"), ("/models/../tiny/.", "tiny"),
+    ])
+    func aServedModelKeepsTheDotsOfItsName(model: String, name: String) {
+        #expect(EvalHarnessSupport.servedName(of: model) == name)
+        var common = EvalHarnessSupport.Common()
+        common.modelPath = model
+        common.outJsonl = "rows.jsonl"
+        var choice = EvalHarnessSupport.BackendChoice()
+        choice.name = .openaiURL
+        #expect(EvalHarnessSupport.require(common, on: choice, usage: { fatalError("usage") }).modelName == name)
+        #expect(EvalHarnessSupport.require(common, usage: { fatalError("usage") }).modelName == nil)
+        common.modelName = "other"
+        #expect(EvalHarnessSupport.require(common, on: choice, usage: { fatalError("usage") }).modelName == "other")
+    }
+
     @Test func programsAreFoundByPathOrName() {
         #expect(EvalHarnessSupport.resolveExecutable("/bin/sh")?.path == "/bin/sh")
         #expect(EvalHarnessSupport.resolveExecutable("sh")?.lastPathComponent == "sh")

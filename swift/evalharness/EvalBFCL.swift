@@ -21,7 +21,7 @@ enum EvalBFCL {
         let (choice, others) = EvalHarnessSupport.takeBackend(arguments, usage: exitUsage)
         let (parsed, rest) = EvalHarnessSupport.parseCommon(others, usage: exitUsage)
         let options = parse(rest)
-        let common = EvalHarnessSupport.require(parsed, usage: exitUsage)
+        let common = EvalHarnessSupport.require(parsed, on: choice, usage: exitUsage)
         switch choice.name {
         case .posttrainllm: runAsEver(common, options)
         case .embedded, .anthropicURL: try await BFCLInCore.run(common, options, on: choice)

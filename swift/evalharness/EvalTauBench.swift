@@ -14,7 +14,7 @@ enum EvalTauBench {
         let (choice, others) = EvalHarnessSupport.takeBackend(arguments, usage: exitUsage)
         let (parsed, rest) = EvalHarnessSupport.parseCommon(others, usage: exitUsage)
         let options = parse(rest)
-        let common = EvalHarnessSupport.require(parsed, usage: exitUsage)
+        let common = EvalHarnessSupport.require(parsed, on: choice, usage: exitUsage)
         if choice.name == .posttrainllm {
             runAsEver(common, options)
         } else {

@@ -33,7 +33,7 @@ enum LMEvalOnServer {
                 + "tokenizer_backend=huggingface,tokenizer=\(tokenizer),num_concurrent=\(choice.concurrency)",
             work: work, environment: ["OPENAI_API_KEY": served.key ?? "none"])
         withExtendedLifetime(served) {}
-        let name = options.modelName ?? URL(fileURLWithPath: model).deletingPathExtension().lastPathComponent
+        let name = options.modelName ?? EvalHarnessSupport.servedName(of: model)
         let rows = RunLMEval.appendRows(
             options, out: out, work: work, modelPath: model, modelName: name, wall: wall)
         print("✓ wrote \(rows) rows to \(out)")
