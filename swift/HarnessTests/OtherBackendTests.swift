@@ -58,6 +58,21 @@ extension DriverTests {
             #expect(run.records.isEmpty)
         }
 
+        /// The numbers are those of `evalcore run` with the same options.
+        @Test(arguments: [
+            (["--backend", "openai-url", "--base-url", "127.0.0.1:9"], 2),
+            (["--backend", "openai-url", "--base-url", "http://127.0.0.1:9", "--api-key-env", "NO_SUCH_KEY"], 2),
+            (["--backend", "llama-server", "--server-program", "/no/such/program"], 3),
+            (["--backend", "llama-server", "--server-program", "/bin/sh"], 3),
+            (["--backend", "llama-server", "--server-program", "/bin/sh", "--backend-arg", "--port"], 2),
+            (["--backend", "omlx", "--server-program", "/bin/sh"], 3),
+        ])
+        func mistakesAndBackendsThatAreNotThereAreToldApart(flags: [String], status: Int32) async throws {
+            let run = try await bench.run(["eval-tau-bench", "no-such-model", "--out", "rows.jsonl"] + flags)
+            #expect(run.status == status, "\(run.errors)")
+            #expect(run.records.isEmpty)
+        }
+
         @Test(arguments: [
             (["eval-bfcl", "m", "--backend", "vllm"], "--backend must be one of posttrainllm, omlx"),
             (["eval-bfcl", "m", "--concurrency", "4"], "--concurrency has no use for posttrainllm"),

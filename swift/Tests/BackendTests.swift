@@ -13,6 +13,17 @@ struct BackendTests {
         }
         #expect(error?.code == .notFound)
         #expect(error?.message.contains("/no/such/script.jsonl") == true)
+        let program = await #expect(throws: EvalError.self) {
+            try await Backend.open("llama-server") {
+                $0.serverProgram = "/no/such/server"
+                $0.model = TestData.model
+            }
+        }
+        #expect(program?.stage == .start)
+        let url = await #expect(throws: EvalError.self) {
+            try await Backend.open("openai-url") { $0.baseURL = "127.0.0.1:9" }
+        }
+        #expect(url?.stage == .config)
         let option = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.slots = 1000 } }
         #expect(option?.message == "slots cannot be 1000")
         let number = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.port = -1 } }
