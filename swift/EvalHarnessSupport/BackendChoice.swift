@@ -38,16 +38,12 @@ extension EvalHarnessSupport {
         var rest: [String] = []
         var others: [String] = []
         var reader = ArgumentReader(arguments)
-        func refuse(_ message: String) -> Never {
-            complain(message)
-            usage()
-        }
         while let argument = reader.next() {
             func text() -> String { reader.value(of: argument, usage: usage) }
             func number() -> Int {
                 let word = text()
                 guard let number = Int(word), number >= 1 else {
-                    refuse("\(argument) must be a number from 1, not \(word)")
+                    refuse("\(argument) must be a number from 1, not \(word)", usage: usage)
                 }
                 return number
             }
@@ -57,7 +53,7 @@ extension EvalHarnessSupport {
                 let word = text()
                 guard let name = BackendName(rawValue: word) else {
                     let names = BackendName.allCases.map(\.rawValue).joined(separator: ", ")
-                    refuse("--backend must be one of \(names), not \(word)")
+                    refuse("--backend must be one of \(names), not \(word)", usage: usage)
                 }
                 choice.name = name
             case "--concurrency": choice.concurrency = number()
@@ -74,7 +70,9 @@ extension EvalHarnessSupport {
             }
         }
         if choice.name == .posttrainllm, let flag = others.first {
-            refuse("\(flag) has no use for posttrainllm, which answers one request at a time: name another --backend")
+            refuse(
+                "\(flag) has no use for posttrainllm, which answers one request at a time: name another --backend",
+                usage: usage)
         }
         return (choice, rest)
     }

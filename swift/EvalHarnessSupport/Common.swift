@@ -72,14 +72,8 @@ public enum EvalHarnessSupport {
     public static func require(
         _ common: Common, on choice: BackendChoice = BackendChoice(), usage: () -> Never
     ) -> Common {
-        if common.modelPath == nil {
-            complain("missing <model.tinygpt | hf-dir>")
-            usage()
-        }
-        if common.outJsonl == nil {
-            complain("--out <path.jsonl> required")
-            usage()
-        }
+        if common.modelPath == nil { refuse("missing <model.tinygpt | hf-dir>", usage: usage) }
+        if common.outJsonl == nil { refuse("--out <path.jsonl> required", usage: usage) }
         if choice.name == .posttrainllm { return common }
         var named = common
         named.modelName = common.modelName ?? common.modelPath.map { servedName(of: $0) }
@@ -103,6 +97,12 @@ public enum EvalHarnessSupport {
     public static func complain(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))
     }
+
+    /// Ends the process through `usage`, with a line that says why on standard error.
+    public static func refuse(_ message: String, usage: () -> Never) -> Never {
+        complain(message)
+        usage()
+    }
 }
 
 /// Reads a command line from the left.
@@ -121,7 +121,6 @@ public struct ArgumentReader {
     /// The next argument, whatever it looks like. Ends the process through `usage` where there is none.
     public mutating func value(of flag: String, usage: () -> Never) -> String {
         if let value = rest.popFirst() { return value }
-        EvalHarnessSupport.complain("\(flag) needs a value")
-        usage()
+        EvalHarnessSupport.refuse("\(flag) needs a value", usage: usage)
     }
 }

@@ -65,14 +65,19 @@ extension DriverTests {
         @Test(.enabled(if: llamaServer != nil, "EVALCORE_LLAMA_SERVER names no server"), .timeLimit(.minutes(10)))
         func aServerIsStartedAndEnded() async throws {
             let folder = URL(fileURLWithPath: bfclPython ?? "").deletingLastPathComponent().path
+            try bench.write("#!/bin/sh\necho $$ > server.pid\nexec '\(llamaServer ?? "")' \"$@\"\n", to: "llama-server")
+            try FileManager.default.setAttributes(
+                [.posixPermissions: 0o700], ofItemAtPath: bench.folder + "/llama-server")
             let run = try await bench.run(
                 [
                     "eval-bfcl", Files.canned, "--out", "rows.jsonl", "--backend", "llama-server", "--server-program",
-                    llamaServer ?? "", "--context-per-slot", "1024", "--tasks", "simple_python,irrelevance", "--limit",
+                    bench.folder + "/llama-server", "--context-per-slot", "1024", "--tasks", "simple_python,irrelevance", "--limit",
                     "2",
                     "--serve-port", "\(bench.port)",
                 ], environment: ["PATH": folder + ":/usr/bin:/bin"])
             #expect(run.status == 0, "\(run.output)\n\(run.errors)")
+            let server = try #require(pid_t(bench.read("server.pid").trimmingCharacters(in: .whitespacesAndNewlines)))
+            #expect(try await hasEnded(server))
             #expect(run.rows.count == 2)
             #expect(run.rows.first?.contains(#""metric":"accuracy""#) == true)
             #expect(

@@ -7,14 +7,14 @@ func externalFolder(_ name: String) -> String {
     FileManager.default.homeDirectoryForCurrentUser.path + "/.cache/posttrainllm/datasets/_external/" + name
 }
 
+/// The Python that runs harnesses: the first on PATH, else the system's.
+func pythonProgram() -> URL {
+    EvalHarnessSupport.resolveExecutable("python3") ?? URL(fileURLWithPath: "/usr/bin/python3")
+}
+
 func fail(_ message: String, _ status: Int32) -> Never {
     EvalHarnessSupport.complain(message)
     exit(status)
-}
-
-func refuse(_ message: String, usage: () -> Never) -> Never {
-    EvalHarnessSupport.complain(message)
-    usage()
 }
 
 /// Of a driver that could not do its work at all: as the `evalcore` command tells a mistake of the caller's (2) from a
