@@ -39,7 +39,9 @@ extension DriverTests {
                     })
         }
 
-        @Test(arguments: ["Qwen2.5-0.5B", "Qwen/Qwen2.5-0.5B"]) func aNameWithDotsStandsWholeInRows(model: String) async throws {
+        @Test(arguments: ["Qwen2.5-0.5B", "Qwen/Qwen2.5-0.5B"]) func aNameWithDotsStandsWholeInRows(model: String)
+            async throws
+        {
             try await bench.serve("[]")
             let tau = try await bench.run(
                 ["eval-tau-bench", model, "--out", "rows.jsonl", "--tau-root", bench.folder + "/tau"] + bench.served,
@@ -67,9 +69,9 @@ extension DriverTests {
             (["--backend", "llama-server", "--server-program", "/bin/sh", "--backend-arg", "--port"], 2),
             (["--backend", "omlx", "--server-program", "/bin/sh"], 3),
         ])
-        func mistakesAndBackendsThatAreNotThereAreToldApart(flags: [String], status: Int32) async throws {
+        func mistakesAndBackendsThatAreNotThereAreToldApart(flags: [String], status: Int) async throws {
             let run = try await bench.run(["eval-tau-bench", "no-such-model", "--out", "rows.jsonl"] + flags)
-            #expect(run.status == status, "\(run.errors)")
+            #expect(Int(run.status) == status, "\(run.errors)")
             #expect(run.records.isEmpty)
         }
 

@@ -121,7 +121,8 @@ struct FlagTests {
     }
 
     @Test(arguments: [
-        ("Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("Qwen/Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("/models/Qwen2.5-0.5B/", "Qwen2.5-0.5B"),
+        ("Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("Qwen/Qwen2.5-0.5B", "Qwen2.5-0.5B"),
+        ("/models/Qwen2.5-0.5B/", "Qwen2.5-0.5B"),
         ("models/smol.v2.Q4_1.gguf", "smol.v2.Q4_1"), ("/models/tiny", "tiny"), ("tiny", "tiny"),
         ("org/model:free", "model:free"), ("/models/tiny.gguf/", "tiny"), ("/models/../tiny/.", "tiny"),
     ])

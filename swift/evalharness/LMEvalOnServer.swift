@@ -15,10 +15,15 @@ enum LMEvalOnServer {
                 "lm_eval asks for text completions over HTTP, which \(choice.name.rawValue) does not offer: use "
                     + "--backend llama-server or openai-url", usage: RunLMEval.exitUsage)
         }
-        guard let model = options.model else { EvalHarnessSupport.refuse("--model is required", usage: RunLMEval.exitUsage) }
-        guard let out = options.out else { EvalHarnessSupport.refuse("--out <path.jsonl> required", usage: RunLMEval.exitUsage) }
+        guard let model = options.model else {
+            EvalHarnessSupport.refuse("--model is required", usage: RunLMEval.exitUsage)
+        }
+        guard let out = options.out else {
+            EvalHarnessSupport.refuse("--out <path.jsonl> required", usage: RunLMEval.exitUsage)
+        }
         guard let tokenizer = options.tokenizer else {
-            EvalHarnessSupport.refuse("--tokenizer <HF model id or dir> is required: lm_eval counts tokens", usage: RunLMEval.exitUsage)
+            EvalHarnessSupport.refuse(
+                "--tokenizer <HF model id or dir> is required: lm_eval counts tokens", usage: RunLMEval.exitUsage)
         }
         guard let program = RunLMEval.executable(options.program) else {
             fail("lm_eval not found. `pip install lm-eval` then ensure it's on PATH.", 1)

@@ -29,10 +29,12 @@ enum RunLMEval {
         let options = parse(others)
         if choice.name != .posttrainllm { return try await LMEvalOnServer.run(options, on: choice) }
         if options.model != nil {
-            EvalHarnessSupport.refuse("--model is for other backends: name a --backend, or --posttrainllm-model", usage: exitUsage)
+            EvalHarnessSupport.refuse(
+                "--model is for other backends: name a --backend, or --posttrainllm-model", usage: exitUsage)
         }
         if options.hfModel == nil && options.servedModel == nil {
-            EvalHarnessSupport.refuse("either --hf-model <dir> or --posttrainllm-model <path.tinygpt> is required", usage: exitUsage)
+            EvalHarnessSupport.refuse(
+                "either --hf-model <dir> or --posttrainllm-model <path.tinygpt> is required", usage: exitUsage)
         }
         if options.hfModel != nil && options.servedModel != nil {
             EvalHarnessSupport.refuse("--hf-model and --posttrainllm-model are mutually exclusive", usage: exitUsage)
