@@ -94,6 +94,14 @@ evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT {
 }
 void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 
+evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_live(options); !good) return good;
+    options->opening.request_stop();
+    return {};
+  });
+}
+
 evc_status evc_backend_options_set_model(evc_backend_options* options, evc_str model) EVC_NOEXCEPT {
   return keep_text(options, {"model", capi::local_kinds | capi::url_kinds}, model,
                    [](auto& o) -> auto& { return o.model; });

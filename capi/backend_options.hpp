@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -47,4 +48,5 @@ struct evc_backend_options : evalcore::capi::handle<evc_backend_options> {
   evalcore::backend::managed_options managed;
   evalcore::backend::embedded_options embedded;
   std::vector<evalcore::capi::named_option> given;
+  std::stop_source opening;  ///< Copies share it.
 };

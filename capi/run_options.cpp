@@ -88,6 +88,14 @@ evc_run_options* evc_run_options_new(void) EVC_NOEXCEPT {
 }
 void evc_run_options_free(evc_run_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 
+evc_status evc_run_options_cancel_plan(evc_run_options* options) EVC_NOEXCEPT {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_live(options); !good) return good;
+    options->planning.request_stop();
+    return {};
+  });
+}
+
 evc_status evc_run_options_set_out(evc_run_options* options, evc_str folder) EVC_NOEXCEPT {
   return keep_text(options, "out", folder, [](auto& o) -> auto& { return o.out; });
 }

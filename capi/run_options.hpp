@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include <evalcore/base/json.hpp>
@@ -21,4 +22,5 @@ struct evc_run_options : evalcore::capi::handle<evc_run_options> {
   std::string host_scorer;  ///< Its name; empty: items are scored by their own.
   bool probe = false;
   evalcore::json::object given;  ///< All that was set, for the store.
+  std::stop_source planning;
 };

@@ -66,11 +66,11 @@ evc_text_view                               str     handle
 evc_text_free                               void    handle
 
 evc_runtime_new                             status  handles handles
-evc_runtime_interrupt                       status  handle
 evc_runtime_free                            void    handle
 
 evc_backend_options_new                     handle
 evc_backend_options_free                    void    handle
+evc_backend_options_cancel_open             status  handle
 evc_backend_options_set_model               status  handle str
 evc_backend_options_set_base_url            status  handle str
 evc_backend_options_set_dialect             status  handle str
@@ -233,6 +233,7 @@ evc_suite_plan                              status  handle handle handle handles
 
 evc_run_options_new                         handle
 evc_run_options_free                        void    handle
+evc_run_options_cancel_plan                 status  handle
 evc_run_options_set_out                     status  handle str
 evc_run_options_set_store                   status  handle str
 evc_run_options_set_task                    status  handle str

@@ -44,6 +44,35 @@ struct BackendTests {
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
+    @Test(.timeLimit(.minutes(1))) func whoIsCancelledLeavesOthersWaiting() async throws {
+        let folder = try TemporaryFolder()
+        let program = try folder.write("#!/bin/sh\nexec sleep 100\n", to: "never-ready", mode: 0o700)
+        let runtime = try Runtime()
+        let tasks = (0..<2).map { _ in
+            Task {
+                try await Backend.open("llama-server", on: runtime) {
+                    $0.serverProgram = program
+                    $0.model = TestData.model
+                    $0.readyTimeout = .seconds(2)
+                }
+            }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        let error = await #expect(throws: EvalError.self) { try await tasks[1].value }
+        #expect(error?.code == .timeout)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aTaskThatWasCancelledBeforeOpensNothing() async throws {
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await Backend.open("scripted") { $0.script = TestData.script }
+        }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
     @Test func endpointsShareARuntime() async throws {
         let first = try await Backend.open("scripted") { $0.script = TestData.script }
         let second = try await Backend.open("scripted", on: first.runtime) { $0.script = TestData.script }

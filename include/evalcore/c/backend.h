@@ -20,6 +20,9 @@ typedef struct evc_backend_options evc_backend_options;
 EVC_API evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT;
+/** Each evc_backend_open with these options that waits, or comes later, ends with EVC_E_CANCELLED. What others
+ * open is left alone. Any thread, also meanwhile. */
+EVC_API evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT;
 
 /** A model's file or folder, or its name at a server. Every backend but "scripted". */
 EVC_API evc_status evc_backend_options_set_model(evc_backend_options* options, evc_str model) EVC_NOEXCEPT;
@@ -128,9 +131,9 @@ EVC_API evc_status evc_backend_options_set_attempt_timeout_s(evc_backend_options
 typedef struct evc_backend evc_backend;
 
 /**
- * Reaches or starts a backend and waits until it is ready, which may take minutes; evc_runtime_interrupt ends
- * the wait. `selector` is a name that `evalcore backends` lists, such as "openai-url". `options` NULL: the
- * defaults.
+ * Reaches or starts a backend and waits until it is ready, which may take minutes;
+ * evc_backend_options_cancel_open and evc_runtime_interrupt end the wait. `selector` is a name that `evalcore
+ * backends` lists, such as "openai-url". `options` NULL: the defaults.
  *
  * On failure *out is NULL, and *error, where error is not NULL, says why: caller frees with evc_error_free.
  * EVC_E_INVALID_ARGUMENT: what was named or left out wrongly. EVC_E_NOT_FOUND: a program, a file, a model.
