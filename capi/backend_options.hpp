@@ -10,6 +10,7 @@
 #include <evalcore/backend/managed_server.hpp>
 #include <evalcore/c/backend.h>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
 namespace evalcore::capi {
@@ -34,7 +35,7 @@ struct named_option {
 
 }  // namespace evalcore::capi
 
-struct evc_backend_options : evalcore::capi::handle<evc_backend_options> {
+struct evc_backend_options : evalcore::capi::handle<evc_backend_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_backend_options";
 
   std::string model;

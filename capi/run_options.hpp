@@ -8,9 +8,10 @@
 #include <evalcore/c/run_options.h>
 #include <evalcore/run/runner.hpp>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
-struct evc_run_options : evalcore::capi::handle<evc_run_options> {
+struct evc_run_options : evalcore::capi::handle<evc_run_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_run_options";
 
   evalcore::run::run_options how;  ///< Without what follows and what the backend has to do with.

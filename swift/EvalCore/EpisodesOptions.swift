@@ -19,7 +19,7 @@ public struct EpisodesOptions: Sendable {
 
     func makeHandle(suite: String) throws -> Handle {
         let handle = try Handle(evc_episodes_options_new(), freedBy: evc_episodes_options_free)
-        let write = OptionWriter(handle: handle)
+        let write = OptionWriter(handle: handle, refusal: evc_episodes_options_refusal)
         try write.text("suite", suite, evc_episodes_options_set_suite)
         let pool = try pool.makeHandle()
         try check(handle.use { episodes in pool.use { evc_episodes_options_set_pool(episodes, $0) } })

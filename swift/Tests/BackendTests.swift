@@ -25,7 +25,7 @@ struct BackendTests {
         }
         #expect(url?.stage == .config)
         let option = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.slots = 1000 } }
-        #expect(option?.message == "slots cannot be 1000")
+        #expect(option?.message == "slots cannot be 1000: slots must be 1 to 256")
         let number = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.port = -1 } }
         #expect(number?.message == "port cannot be -1")
     }

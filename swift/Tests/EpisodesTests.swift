@@ -219,6 +219,6 @@ struct EpisodesTests {
         let store = #expect(throws: EvalError.self) { try Episodes(backend, store: "/no/such/e.db", suite: "shop 1") }
         #expect(store?.code == .storage)
         let turns = #expect(throws: EvalError.self) { try open { $0.maxTurns = 0 } }
-        #expect(turns?.message == "maxTurns cannot be 0")
+        #expect(turns?.message == "maxTurns cannot be 0: max_turns must be 1 or more")
     }
 }

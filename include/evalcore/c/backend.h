@@ -20,8 +20,11 @@ typedef struct evc_backend_options evc_backend_options;
 EVC_API evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT;
-/** Each evc_backend_open with these options that waits, or comes later, ends with EVC_E_CANCELLED. What others
- * open is left alone. Any thread, also meanwhile. */
+/** Why the last call that set an option was refused, a sentence for a person; empty: it was not. Borrowed
+ * until the next call that sets one. */
+EVC_API evc_str evc_backend_options_refusal(const evc_backend_options* options) EVC_NOEXCEPT;
+/** Each evc_backend_open with these options that waits, or comes later, ends with EVC_E_CANCELLED. What
+ * others open is left alone. Any thread, also meanwhile. */
 EVC_API evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT;
 
 /** A model's file or folder, or its name at a server. Every backend but "scripted". */
