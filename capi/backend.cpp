@@ -107,6 +107,7 @@ json::value info_of(const backend::backend& one) {
       {"selector", about.selector},
       {"dialect", about.dialect},
       {"model", about.model},
+      {"sent_model", about.sent_model.empty() ? json::value() : json::value(about.sent_model)},
       {"address", about.address.empty() ? json::value() : json::value(about.address)},
       {"slots", json::or_null(about.slots)},
       {"context_per_slot", json::or_null(about.context_per_slot)},
@@ -163,9 +164,13 @@ evc_status evc_backend_open(evc_runtime* runtime, evc_str selector, const evc_ba
       if (auto good = capi::check_live(options); !good) return good;
       how = *options;
     }
+    if (how.opening.stop_requested()) {
+      return evalcore::fail(evalcore::errc::cancelled, evalcore::stage::start, "the opening was cancelled");
+    }
     auto made = std::make_shared<capi::shared_backend>();
     made->runtime = runtime->shared;
-    auto opened = capi::open_backend(made->runtime->loop, *name, how, made->runtime->until_interrupted());
+    const capi::cancellable_wait wait(*made->runtime, how.opening);
+    auto opened = capi::open_backend(made->runtime->loop, *name, how, wait.until_ended());
     if (!opened) return std::move(opened).error();
     made->answers = *std::move(opened);
     made->model = how.model;

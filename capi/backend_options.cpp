@@ -20,8 +20,7 @@ constexpr double most_seconds = 1e7;
 /// `change` returns result<void>; what it refuses counts as not given.
 template <class Change>
 evc_status set(evc_backend_options* options, capi::named_option which, Change&& change) noexcept {
-  return capi::guard(nullptr, [&]() -> result<void> {
-    if (auto good = capi::check_live(options); !good) return good;
+  return capi::guard_set(options, [&]() -> result<void> {
     if (auto good = change(); !good) return good;
     options->given.push_back(which);
     return {};
@@ -66,7 +65,7 @@ template <class Place>
 evc_status keep_count(evc_backend_options* options, capi::named_option which, std::uint64_t count,
                       std::uint64_t least, std::uint64_t most, Place&& place) noexcept {
   return set(options, which, [&]() -> result<void> {
-    if (count < least || count > most) return capi::misuse(std::string(which.name) + " is out of its range");
+    if (auto good = capi::check_range(which.name, count, least, most); !good) return good;
     place(*options);
     return {};
   });
@@ -75,9 +74,7 @@ evc_status keep_count(evc_backend_options* options, capi::named_option which, st
 evc_status keep_deadline(evc_backend_options* options, const char* name, double seconds,
                          evalcore::duration evalcore::net::deadlines::* place) noexcept {
   return set(options, {name, capi::server_kinds}, [&]() -> result<void> {
-    if (!capi::in_range(seconds, 0, most_seconds)) {
-      return capi::misuse(std::string(name) + " is out of its range");
-    }
+    if (auto good = capi::check_range(name, seconds, 0, most_seconds); !good) return good;
     options->deadlines.*place = evalcore::duration(std::llround(seconds * 1e9));
     return {};
   });
@@ -93,6 +90,17 @@ evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT {
   }
 }
 void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
+evc_str evc_backend_options_refusal(const evc_backend_options* options) EVC_NOEXCEPT {
+  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+}
+
+evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_live(options); !good) return good;
+    options->opening.request_stop();
+    return {};
+  });
+}
 
 evc_status evc_backend_options_set_model(evc_backend_options* options, evc_str model) EVC_NOEXCEPT {
   return keep_text(options, {"model", capi::local_kinds | capi::url_kinds}, model,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include <evalcore/backend/managed_server.hpp>
 #include <evalcore/c/backend.h>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
 namespace evalcore::capi {
@@ -33,7 +35,7 @@ struct named_option {
 
 }  // namespace evalcore::capi
 
-struct evc_backend_options : evalcore::capi::handle<evc_backend_options> {
+struct evc_backend_options : evalcore::capi::handle<evc_backend_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_backend_options";
 
   std::string model;
@@ -47,4 +49,5 @@ struct evc_backend_options : evalcore::capi::handle<evc_backend_options> {
   evalcore::backend::managed_options managed;
   evalcore::backend::embedded_options embedded;
   std::vector<evalcore::capi::named_option> given;
+  std::stop_source opening;  ///< Copies share it.
 };

@@ -21,8 +21,7 @@ namespace capi = evalcore::capi;
 /// Tries a change on a copy: what is refused changes nothing.
 template <class Change>
 evc_status set(evc_engine_options* options, Change&& change) noexcept {
-  return guard(nullptr, [&]() -> evalcore::result<void> {
-    if (auto live = capi::check_live(options); !live) return live;
+  return capi::guard_set(options, [&]() -> result<void> {
     evc_engine_options changed = *options;
     change(changed);
     if (auto good = check(changed.how); !good) return good;
@@ -35,8 +34,7 @@ evc_status set(evc_engine_options* options, Change&& change) noexcept {
 /// `change` returns result<void>.
 template <class Change>
 evc_status set_of_model(evc_engine_options* options, const char* name, Change&& change) noexcept {
-  return guard(nullptr, [&]() -> result<void> {
-    if (auto live = capi::check_live(options); !live) return live;
+  return capi::guard_set(options, [&]() -> result<void> {
     if (auto good = change(options->model); !good) return good;
     options->only_of_a_model = name;
     return {};
@@ -85,6 +83,9 @@ evc_engine_options* evc_engine_options_new(void) EVC_NOEXCEPT {
   }
 }
 void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
+evc_str evc_engine_options_refusal(const evc_engine_options* options) EVC_NOEXCEPT {
+  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+}
 
 evc_status evc_engine_options_set_max_batch_size(evc_engine_options* options,
                                                  uint32_t requests) EVC_NOEXCEPT {

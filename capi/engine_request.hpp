@@ -8,9 +8,10 @@
 #include <evalcore/engine/prefix_cache.hpp>
 #include <evalcore/engine/request.hpp>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
-struct evc_engine_options : evalcore::capi::handle<evc_engine_options> {
+struct evc_engine_options : evalcore::capi::handle<evc_engine_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_engine_options";
   evalcore::engine::options how;  ///< But for `per_row_sampling`, whose default is not always the same.
   std::optional<bool> per_row_sampling;

@@ -8,6 +8,7 @@
 #include <evalcore/base/result.hpp>
 
 #include "error.hpp"
+#include "handle.hpp"
 
 namespace evalcore::capi {
 
@@ -36,6 +37,22 @@ evc_status guard(evc_error** error, Body&& body) noexcept {
   } catch (...) {
     return EVC_E_NO_MEMORY;
   }
+}
+
+/// The base of options whose setters have no place for an error.
+struct tells_refusal {
+  std::string refusal;  ///< Why the last call that set something was refused; empty: it was not.
+};
+
+/// guard() for what sets an option: why it is refused stays with the options.
+template <class Options, class Body>
+evc_status guard_set(Options* options, Body&& body, evc_error** error = nullptr) noexcept {
+  return guard(error, [&]() -> result<void> {
+    if (auto good = check_live(options); !good) return good;
+    result<void> done = body();
+    options->refusal = done ? std::string() : done.error().message;
+    return done;
+  });
 }
 
 }  // namespace evalcore::capi

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -35,6 +36,11 @@ template <class T>
   *out = nullptr;
   return {};
 }
+
+/// Errors: invalid_argument, with the range.
+[[nodiscard]] result<void> check_range(const std::string& what, std::uint64_t number, std::uint64_t least,
+                                       std::uint64_t most);
+[[nodiscard]] result<void> check_range(const std::string& what, double number, double least, double most);
 
 [[nodiscard]] inline bool in_range(double number, double least, double most) noexcept {
   return std::isfinite(number) && number >= least && number <= most;

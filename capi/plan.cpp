@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <stop_token>
 #include <utility>
 
 #include <evalcore/pool/patience.hpp>
@@ -21,15 +22,16 @@ using evalcore::result;
 namespace {
 
 result<run::suite_plan> plan(const run::suite& suite, const run::suite_plan_options& how, bool scored_by_host,
-                             const evc_backend* backend) {
+                             const evc_backend* backend, const std::stop_source& own) {
   const auto items = std::min(suite.size(), how.limit.value_or(suite.size()));
   if (auto checked = run::check_items(suite, items, scored_by_host); !checked)
     return std::move(checked).error();
   if (backend == nullptr) return run::plan_suite(suite, how, nullptr);
   auto& on = *backend->shared->runtime;
+  const capi::cancellable_wait wait(on, own);
   const auto nobody = [](const std::string&) {};
   const run::planning_backend with{on.loop, *backend->shared->answers, evalcore::pool::patient({}, nobody),
-                                   nobody, on.until_interrupted()};
+                                   nobody, wait.until_ended()};
   return run::plan_suite(suite, how, &with);
 }
 
@@ -60,7 +62,8 @@ evc_status evc_suite_plan(const evc_suite* suite, const evc_backend* backend, co
       if (prices) how.prices = &*prices;
     }
     const bool scored_by_host = options != nullptr && !options->host_scorer.empty();
-    const auto made = plan(*suite->shared, how, scored_by_host, backend);
+    const auto own = options != nullptr ? options->planning : std::stop_source(std::nostopstate);
+    const auto made = plan(*suite->shared, how, scored_by_host, backend, own);
     if (!made) return made.error();
     *out = new evc_text(evalcore::json::to_text(run::to_json(*made, *suite->shared)));
     return {};

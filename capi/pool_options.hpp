@@ -5,6 +5,7 @@
 #include <evalcore/c/pool_options.h>
 #include <evalcore/pool/options.hpp>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
 namespace evalcore::capi {
@@ -13,7 +14,7 @@ inline constexpr std::uint32_t most_in_flight = 10'000;
 
 }  // namespace evalcore::capi
 
-struct evc_pool_options : evalcore::capi::handle<evc_pool_options> {
+struct evc_pool_options : evalcore::capi::handle<evc_pool_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_pool_options";
 
   /// What was set, with what follows from it.

@@ -26,10 +26,9 @@ void keep(json::object& given, const std::string& name, json::value value) {
 
 /// `change` returns result<void>; what it refuses counts as not given.
 template <class Change>
-evc_status set(evc_run_options* options, const char* name, const json::value& value, Change&& change,
-               evc_error** error = nullptr) noexcept {
-  return capi::guard(error, [&]() -> result<void> {
-    if (auto good = capi::check_live(options); !good) return good;
+evc_status set(evc_run_options* options, const char* name, const json::value& value,
+               Change&& change) noexcept {
+  return capi::guard_set(options, [&]() -> result<void> {
     if (auto good = change(*options); !good) return good;
     keep(options->given, name, value);
     return {};
@@ -39,14 +38,14 @@ evc_status set(evc_run_options* options, const char* name, const json::value& va
 template <class Take>
 evc_status set_text(evc_run_options* options, const char* name, evc_str text, Take&& take,
                     evc_error** error = nullptr) noexcept {
-  return capi::guard(error, [&]() -> result<void> {
+  const auto change = [&]() -> result<void> {
     auto read = capi::read_text(text, name);
     if (!read) return std::move(read).error();
-    if (auto good = capi::check_live(options); !good) return good;
     if (auto good = take(*options, *read); !good) return good;
     keep(options->given, name, *std::move(read));
     return {};
-  });
+  };
+  return capi::guard_set(options, change, error);
 }
 
 template <class Place>
@@ -69,9 +68,8 @@ template <class Place>
 evc_status keep_count(evc_run_options* options, const char* name, std::uint64_t count, std::uint64_t least,
                       Place&& place) noexcept {
   return set(options, name, count, [&](auto& o) -> result<void> {
-    if (count < least || count > std::numeric_limits<std::int64_t>::max()) {
-      return capi::misuse(std::string(name) + " is out of its range");
-    }
+    constexpr auto most = std::numeric_limits<std::int64_t>::max();
+    if (auto good = capi::check_range(name, count, least, std::uint64_t{most}); !good) return good;
     place(o) = count;
     return {};
   });
@@ -87,6 +85,17 @@ evc_run_options* evc_run_options_new(void) EVC_NOEXCEPT {
   }
 }
 void evc_run_options_free(evc_run_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
+evc_str evc_run_options_refusal(const evc_run_options* options) EVC_NOEXCEPT {
+  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+}
+
+evc_status evc_run_options_cancel_plan(evc_run_options* options) EVC_NOEXCEPT {
+  return capi::guard(nullptr, [&]() -> result<void> {
+    if (auto good = capi::check_live(options); !good) return good;
+    options->planning.request_stop();
+    return {};
+  });
+}
 
 evc_status evc_run_options_set_out(evc_run_options* options, evc_str folder) EVC_NOEXCEPT {
   return keep_text(options, "out", folder, [](auto& o) -> auto& { return o.out; });
@@ -116,8 +125,7 @@ evc_status evc_run_options_set_shard(evc_run_options* options, uint32_t index, u
   });
 }
 evc_status evc_run_options_set_pool(evc_run_options* options, const evc_pool_options* pool) EVC_NOEXCEPT {
-  return capi::guard(nullptr, [&]() -> result<void> {
-    if (auto good = capi::check_live(options); !good) return good;
+  return capi::guard_set(options, [&]() -> result<void> {
     if (auto good = capi::check_live(pool); !good) return good;
     options->how.pool = pool->whole();
     const auto& how = options->how.pool;
@@ -177,7 +185,7 @@ evc_status evc_run_options_set_max_cost(evc_run_options* options, double usd) EV
   constexpr double least_usd = 1e-9;
   constexpr double pico_in_usd = 1e12;
   return set(options, "max_cost", std::isfinite(usd) ? usd : 0, [&](auto& o) -> result<void> {
-    if (!capi::in_range(usd, least_usd, most_usd)) return capi::misuse("max_cost is out of its range");
+    if (auto good = capi::check_range("max_cost", usd, least_usd, most_usd); !good) return good;
     o.how.max_cost = static_cast<evalcore::run::pico_usd>(std::llround(usd * pico_in_usd));
     return {};
   });

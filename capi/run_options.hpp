@@ -1,15 +1,17 @@
 #pragma once
 
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/c/run_options.h>
 #include <evalcore/run/runner.hpp>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
-struct evc_run_options : evalcore::capi::handle<evc_run_options> {
+struct evc_run_options : evalcore::capi::handle<evc_run_options>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_run_options";
 
   evalcore::run::run_options how;  ///< Without what follows and what the backend has to do with.
@@ -21,4 +23,5 @@ struct evc_run_options : evalcore::capi::handle<evc_run_options> {
   std::string host_scorer;  ///< Its name; empty: items are scored by their own.
   bool probe = false;
   evalcore::json::object given;  ///< All that was set, for the store.
+  std::stop_source planning;
 };

@@ -27,6 +27,24 @@ class shared_runtime {
   std::stop_source stop_;  ///< Of all waits since the last interrupt().
 };
 
+/// One wait that begins now. It ends with the runtime's next interrupt(), and when its own cancellation is
+/// asked for.
+class cancellable_wait {
+ public:
+  cancellable_wait(shared_runtime& on, const std::stop_source& own)
+      : interrupted_(on.until_interrupted(), stops{ended_}), cancelled_(own.get_token(), stops{ended_}) {}
+  [[nodiscard]] std::stop_token until_ended() const { return ended_.get_token(); }
+
+ private:
+  struct stops {
+    std::stop_source what;
+    void operator()() noexcept { what.request_stop(); }
+  };
+  const std::stop_source ended_;
+  const std::stop_callback<stops> interrupted_;
+  const std::stop_callback<stops> cancelled_;
+};
+
 /// The base of what has threads or sockets: a process that forked has neither.
 class of_one_process {
  public:

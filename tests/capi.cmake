@@ -24,7 +24,8 @@ evalcore_test(table_engine
   LINK evalcore_capi evalcore_toy_engine
   LABEL threads)
 evalcore_test(capi_host
-  SOURCES capi/test_pool_threads.cpp capi/test_handles.cpp capi/test_event_queue.cpp capi/test_played_backend.cpp
+  SOURCES capi/test_pool_threads.cpp capi/test_handles.cpp capi/test_event_queue.cpp capi/test_openings.cpp
+    capi/test_played_backend.cpp
     capi/test_run_options.cpp
   LAYERS ${every_layer}
   LINK evalcore_capi

@@ -150,6 +150,7 @@ result<std::unique_ptr<backend>> connect(net::loop& owner, const http_options& a
     if (!model) return model.error();
     about.model = *std::move(model);
   }
+  about.sent_model = about.model;
   about.identity = {{"selector", about.selector}, {"dialect", about.dialect}, {"model", about.model}};
   if (responses) about.identity["api"] = "responses";
   if (!what.messages && how.api == openai_api::completions) about.identity["api"] = "completions";

@@ -61,7 +61,7 @@ http_chat::http_chat(std::unique_ptr<server_link> link, http_chat_options how, i
       format_(*how_.ways, how_.messages, how_.api),
       info_(std::move(about)),
       slot_file_(private_name()),
-      scorer_(*how_.ways, sent_model(),
+      scorer_(*how_.ways, info_.sent_model,
               [this](const char* path, std::string body, auto done) {
                 call(path, std::move(body), std::move(done));
               }),
@@ -85,13 +85,9 @@ capabilities http_chat::can() const {
   };
 }
 
-const std::string& http_chat::sent_model() const {
-  return how_.sent_model.empty() ? info_.model : how_.sent_model;
-}
-
 chat::request http_chat::named(const chat::request& request) const {
   auto copy = request;
-  if (copy.model.empty()) copy.model = sent_model();
+  if (copy.model.empty()) copy.model = info_.sent_model;
   return copy;
 }
 

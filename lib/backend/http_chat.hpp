@@ -26,7 +26,6 @@ struct http_chat_options {
   openai_api api = openai_api::chat;
   net::deadlines deadlines;  ///< Of each request.
   bool stream = true;
-  std::string sent_model = {};              ///< The model's name in requests that name none; empty: info's.
   ability share_prefix = ability::unknown;  ///< Whether the server was started with a folder for saved slots.
 };
 
@@ -58,8 +57,6 @@ class http_chat final : public backend {
     std::shared_ptr<chat_exchange> state;
   };
 
-  /// The model's name in requests that name none.
-  [[nodiscard]] const std::string& sent_model() const;
   /// The same request with the model's name in it.
   [[nodiscard]] chat::request named(const chat::request& request) const;
   /// The body of a 200; any other status is its error.

@@ -99,6 +99,7 @@ info describe(const managed_options& how) {
   about.selector = how.ways->name;
   about.dialect = how.ways->name;
   about.model = model_name(how.model);
+  about.sent_model = start.sent_model.empty() ? about.model : std::string(start.sent_model);
   if (uses(start, "{slots}")) about.slots = how.slots;
   if (start.one_at_a_time) about.slots = 1;
   if (uses(start, "{context}") || uses(start, "{total_context}")) {
@@ -113,6 +114,7 @@ result<info> wait_and_describe(server_link& link, const managed_process& child, 
   model_hash hash(how.model, stop);
   if (auto ready = wait_until_ready(link, child, how, stop); !ready) return ready.error();
   auto about = describe(how);
+  about.address = link.at().name();
   if (how.ways->reports_slots) {
     const auto props = link.fetch_and_wait(link.at().get("/props"), stop);
     if (!props) return props.error();
@@ -178,7 +180,6 @@ result<std::unique_ptr<backend>> start_managed_server(net::loop& owner, const ma
   ways.ways = how.ways;
   ways.deadlines = how.deadlines;
   ways.share_prefix = how.share_prefix ? ability::yes : ability::no;
-  ways.sent_model = how.ways->start.sent_model;
   auto server = std::make_unique<http_chat>(std::move(link), ways, *std::move(about));
   return std::unique_ptr<backend>(std::make_unique<managed_chat>(owner, name_of(how), child, revive,
                                                                  *std::move(folder), std::move(server)));

@@ -28,10 +28,7 @@ result<void> reuse_answer(run_state& of, std::size_t position, const prepared_it
     of.counts.answer(stored.reply);
   }
   const auto verdict = verdict_on(what, stored);
-  if (!verdict) {
-    of.host->wants(position, epoch);
-    return {};
-  }
+  if (!verdict) return of.host->wants(position, what.one, what.record, stored.reply);
   if (auto kept = of.into.put_verdict(what.record, *verdict); !kept) return kept;
   count(of, position, epoch, what.one, *what.scorer, stored.reply, *verdict);
   return {};
@@ -41,7 +38,7 @@ result<void> keep_answer(run_state& of, std::size_t position, const item& one, c
                          const item_record& record, const attempt_record& attempt, const chat::reply& reply) {
   if (of.host != nullptr) {
     if (auto kept = of.into.put_reply(record, attempt, reply); !kept) return kept;
-    of.host->wants(position, record.epoch);
+    if (auto asked = of.host->wants(position, one, record, reply); !asked) return asked;
   } else {
     const auto verdict = scorer.score(task_of(one), reply);
     if (auto kept = of.into.put_reply(record, attempt, reply, verdict); !kept) return kept;

@@ -17,11 +17,12 @@ namespace evalcore::run {
 /// is made again, since that is cheap and a scorer that was mended counts at once.
 [[nodiscard]] std::optional<score::verdict> verdict_on(const prepared_item& what, const stored_reply& stored);
 
-/// Counts a reply that the store has, with its score, or has the host asked for that. Errors: storage.
+/// Counts a reply that the store has, with its score, or has the host asked for that. Errors: storage;
+/// bad_suite.
 [[nodiscard]] result<void> reuse_answer(run_state& of, std::size_t position, const prepared_item& what,
                                         const stored_reply& stored);
 
-/// The same for a reply that the store gets. Errors: storage.
+/// The same for a reply that the store gets. Errors: storage; bad_suite.
 [[nodiscard]] result<void> keep_answer(run_state& of, std::size_t position, const item& one,
                                        const score::scorer& scorer, const item_record& record,
                                        const attempt_record& attempt, const chat::reply& reply);

@@ -35,6 +35,13 @@ std::shared_ptr<const score::scorer> scored_by_host(const std::string& name) {
 
 bool is_hosts(const score::scorer& one) noexcept { return one.name().starts_with(mark); }
 
+result<void> host_scoring::wants(std::size_t position, const item& one, const item_record& record,
+                                 const chat::reply& reply) {
+  if (waiting_.empty() && asked_.size() < most_asked) return ask(position, one, record, reply);
+  waiting_.push_back({position, record.epoch});
+  return {};
+}
+
 result<void> host_scoring::go_on() {
   if (auto kept = keep(); !kept) return kept;
   return ask();
@@ -75,27 +82,31 @@ result<void> host_scoring::keep(const question& of, const score::verdict& what) 
 
 result<void> host_scoring::ask() {
   while (!waiting_.empty() && asked_.size() < most_asked) {
-    if (auto asked = ask(waiting_.front()); !asked) return asked;
+    if (auto asked = ask_from_store(waiting_.front()); !asked) return asked;
     waiting_.pop_front();
   }
   return {};
 }
 
-result<void> host_scoring::ask(const place& where) {
-  auto what = run_.read(where.position, where.epoch);
-  if (!what) return std::move(what).error();
-  auto line = run_.from.line(where.position);
+result<void> host_scoring::ask_from_store(const place& where) {
+  const auto what = run_.read(where.position, where.epoch);
+  if (!what) return what.error();
+  const auto stored = run_.into.find(what->record);
+  if (!stored) return stored.error();
+  return ask(where.position, what->one, what->record, stored->value().reply);
+}
+
+result<void> host_scoring::ask(std::size_t position, const item& one, const item_record& record,
+                               const chat::reply& reply) {
+  auto line = run_.from.line(position);
   if (!line) return std::move(line).error();
-  auto stored = run_.into.find(what->record);
-  if (!stored) return std::move(stored).error();
-  auto& reply = stored->value().reply;
-  question kept{where, what->record, what->one.category, std::nullopt};
-  if (run_.asks_twice(where.position)) kept.reply = reply;
-  const auto ticket = who_.ask({.item_id = what->one.id,
-                                .epoch = where.epoch,
+  question kept{{position, record.epoch}, record, one.category, std::nullopt};
+  if (run_.asks_twice(position)) kept.reply = reply;
+  const auto ticket = who_.ask({.item_id = one.id,
+                                .epoch = record.epoch,
                                 .line = *std::move(line),
-                                .target = std::move(what->one.target),
-                                .reply = std::move(reply)});
+                                .target = one.target,
+                                .reply = reply});
   asked_.emplace(ticket, std::move(kept));
   return {};
 }

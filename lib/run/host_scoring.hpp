@@ -24,7 +24,8 @@ namespace evalcore::run {
 [[nodiscard]] bool is_hosts(const score::scorer& one) noexcept;
 
 /// The replies of a run that its host scores. Each is in the store before the host is asked, so that none is
-/// lost with a host that fails or is slow; and read from there again, so that few are held.
+/// lost with a host that fails or is slow; what finds no room among the questions that are out is read from
+/// there again, so that few are held.
 class host_scoring {
  public:
   /// Both must outlive it.
@@ -33,8 +34,10 @@ class host_scoring {
   host_scoring(const host_scoring&) = delete;
   host_scoring& operator=(const host_scoring&) = delete;
 
-  /// The store has a reply to the item at this position of the suite.
-  void wants(std::size_t position, std::uint32_t epoch) { waiting_.push_back({position, epoch}); }
+  /// The store has this reply to the item at this position of the suite: the host is asked for its score, now
+  /// or when there is room. Errors: bad_suite.
+  [[nodiscard]] result<void> wants(std::size_t position, const item& one, const item_record& record,
+                                   const chat::reply& reply);
   /// Keeps what the host gave, and asks as many more as may be out. Errors: storage; bad_suite.
   result<void> go_on();
   /// The same until nothing is left or `stop` is requested; `meanwhile` is called now and then. What is left
@@ -59,7 +62,9 @@ class host_scoring {
   result<void> keep();
   result<void> keep(const question& of, const score::verdict& what);
   result<void> ask();
-  result<void> ask(const place& where);
+  result<void> ask_from_store(const place& where);
+  result<void> ask(std::size_t position, const item& one, const item_record& record,
+                   const chat::reply& reply);
 
   run_state& run_;
   host_scorer& who_;

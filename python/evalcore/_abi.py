@@ -66,11 +66,12 @@ evc_text_view                               str     handle
 evc_text_free                               void    handle
 
 evc_runtime_new                             status  handles handles
-evc_runtime_interrupt                       status  handle
 evc_runtime_free                            void    handle
 
 evc_backend_options_new                     handle
 evc_backend_options_free                    void    handle
+evc_backend_options_refusal                 str     handle
+evc_backend_options_cancel_open             status  handle
 evc_backend_options_set_model               status  handle str
 evc_backend_options_set_base_url            status  handle str
 evc_backend_options_set_dialect             status  handle str
@@ -137,6 +138,7 @@ evc_reply_json                              str     handle
 
 evc_pool_options_new                        handle
 evc_pool_options_free                       void    handle
+evc_pool_options_refusal                    str     handle
 evc_pool_options_set_concurrency            status  handle u32
 evc_pool_options_set_auto_concurrency       status  handle u32
 evc_pool_options_set_retries                status  handle u32
@@ -162,6 +164,7 @@ evc_pool_free                               void    handle
 
 evc_engine_options_new                      handle
 evc_engine_options_free                     void    handle
+evc_engine_options_refusal                  str     handle
 evc_engine_options_set_max_batch_size       status  handle u32
 evc_engine_options_set_max_queue_size       status  handle u32
 evc_engine_options_set_batch_wait_ms        status  handle u32
@@ -207,6 +210,7 @@ evc_engine_free                             void    handle
 
 evc_episodes_options_new                    handle
 evc_episodes_options_free                   void    handle
+evc_episodes_options_refusal                str     handle
 evc_episodes_options_set_suite              status  handle str
 evc_episodes_options_set_pool               status  handle handle
 evc_episodes_options_set_max_turns          status  handle u32
@@ -233,6 +237,8 @@ evc_suite_plan                              status  handle handle handle handles
 
 evc_run_options_new                         handle
 evc_run_options_free                        void    handle
+evc_run_options_refusal                     str     handle
+evc_run_options_cancel_plan                 status  handle
 evc_run_options_set_out                     status  handle str
 evc_run_options_set_store                   status  handle str
 evc_run_options_set_task                    status  handle str

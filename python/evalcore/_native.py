@@ -59,10 +59,10 @@ def error_from(address: int | None, status: int | None = None) -> errors.Evalcor
     )
 
 
-def check(status: int, what: str) -> None:
+def check(status: int, what: str, why: str = "") -> None:
     """Raises for the status of a function that gives no error with it."""
     if status != 0:
-        raise errors.BY_STATUS.get(status, errors.InternalError)(f"{what} is refused")
+        raise errors.BY_STATUS.get(status, errors.InternalError)(f"{what} is refused" + (why and f": {why}"))
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:

@@ -33,8 +33,8 @@ def runtime() -> Runtime:
         return _current[1]
 
 
-def interruptible(work: Callable[[], T]) -> T:
-    """Does work that blocks in native code on a thread, so that Ctrl-C ends it."""
+def interruptible(work: Callable[[], T], cancel: Callable[[], object] = lambda: None) -> T:
+    """Does work that blocks in native code on a thread, so that Ctrl-C is heard meanwhile; `cancel` makes it end."""
     done: list[T] = []
     failed: list[BaseException] = []
 
@@ -49,8 +49,7 @@ def interruptible(work: Callable[[], T]) -> T:
     try:
         thread.join()
     except BaseException:
-        with runtime().handle as address:
-            lib.evc_runtime_interrupt(address)
+        cancel()
         thread.join()
         raise
     if failed:

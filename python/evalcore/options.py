@@ -10,7 +10,7 @@ import os
 from typing import Any, Callable, Iterator, List, Mapping, Tuple, TypedDict, Union
 
 from evalcore._abi import FUNCTIONS, lib
-from evalcore._native import call, check, text
+from evalcore._native import call, check, read, text
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -122,12 +122,15 @@ MANY = {"headers": "header", "query": "query", "backend_args": "backend_arg"}
 
 
 def _apply(kind: str, handle: int, name: str, value: Any) -> None:
+    def accepted(status: int, what: str) -> None:
+        check(status, what, read(getattr(lib, f"evc_{kind}_options_refusal")(handle)) if status else "")
+
     if name in MANY:
         add = getattr(lib, f"evc_{kind}_options_add_{MANY[name]}")
         # A text is one word, as a caller has it who knows words alone, and not its letters.
         words = [value] if isinstance(value, str) else value
         for one in value.items() if isinstance(value, Mapping) else [(word,) for word in words]:
-            check(add(handle, *map(text, one)), f"{name}: {one[0]!r}")
+            accepted(add(handle, *map(text, one)), f"{name}: {one[0]!r}")
         return
     function = f"evc_{kind}_options_set_{name}"
     if function not in FUNCTIONS:
@@ -138,15 +141,15 @@ def _apply(kind: str, handle: int, name: str, value: Any) -> None:
         call(put, handle, text(json.dumps(value)))
     elif kinds[-1] == "handle":
         with made(name, value) as inner:
-            check(put(handle, inner), name)
+            accepted(put(handle, inner), name)
     elif kinds[-1] == "str":
-        check(put(handle, text(value)), f"{name}={value!r}")
+        accepted(put(handle, text(value)), f"{name}={value!r}")
     elif len(kinds) == 3:
-        check(put(handle, *value), f"{name}={value!r}")
+        accepted(put(handle, *value), f"{name}={value!r}")
     else:
         if kinds[-1] != "f64" and not isinstance(value, int):
             raise TypeError(f"{name} is a whole number, not {value!r}")
-        check(put(handle, _in_range(name, value, kinds[-1])), f"{name}={value!r}")
+        accepted(put(handle, _in_range(name, value, kinds[-1])), f"{name}={value!r}")
 
 
 def _in_range(name: str, value: Any, kind: str) -> Any:

@@ -48,4 +48,8 @@ def plan(
         suite = kept.enter_context(opened(items, answers))
         settings = kept.enter_context(made("run", options))
         model = kept.enter_context(backend._handle) if backend else None
-        return dict(json.loads(interruptible(lambda: take_text(make(lib.evc_suite_plan, suite, model, settings)))))
+        planned = interruptible(
+            lambda: take_text(make(lib.evc_suite_plan, suite, model, settings)),
+            lambda: lib.evc_run_options_cancel_plan(settings),
+        )
+        return dict(json.loads(planned))

@@ -15,7 +15,7 @@ public final class Backend: Sendable {
 
     /// Reaches or starts a backend and waits until it is ready, which may take minutes.
     ///
-    /// Cancelling the task ends the wait, and that of others who open on the same runtime at that moment.
+    /// Cancelling the task ends the wait.
     ///
     /// - Parameters:
     ///   - selector: A name that `evalcore backends` lists, such as `openai-url` or `embedded`.
@@ -31,20 +31,23 @@ public final class Backend: Sendable {
         configure(&options)
         let written = try options.makeHandle()
         let runtime = try runtime ?? Runtime()
-        return try await withoutBlocking(interrupting: runtime) {
-            let opened = try EvalCore.makeHandle(freedBy: evc_backend_free) { out, error in
-                runtime.handle.use { runtime in
-                    written.use { options in
-                        withText(selector) { evc_backend_open(runtime, $0, options, out, error) }
+        return try await withoutBlocking(
+            cancel: { _ = written.use { evc_backend_options_cancel_open($0) } },
+            {
+                let opened = try EvalCore.makeHandle(freedBy: evc_backend_free) { out, error in
+                    runtime.handle.use { runtime in
+                        written.use { options in
+                            withText(selector) { evc_backend_open(runtime, $0, options, out, error) }
+                        }
                     }
                 }
-            }
-            return Backend(runtime, opened)
-        }
+                return Backend(runtime, opened)
+            })
     }
 
-    /// What is known of it, as a JSON object: `selector`, `dialect`, `model`, `address`, `slots`,
-    /// `context_per_slot`, `identity`, `notes`, `capabilities`. What is not known is null.
+    /// What is known of it, as a JSON object: `selector`, `dialect`, `model`, `sent_model` (the model's name in requests
+    /// to a server), `address` (where the server listens, such as `http://127.0.0.1:8080`), `slots`, `context_per_slot`,
+    /// `identity`, `notes`, `capabilities`. What is not known is null.
     public func infoJSON() throws -> String {
         var text: OpaquePointer?
         try handle.use { backend in try check { evc_backend_info(backend, &text, $0) } }

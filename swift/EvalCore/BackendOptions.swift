@@ -83,7 +83,7 @@ public struct BackendOptions: Sendable {
 
     func makeHandle() throws -> Handle {
         let handle = try Handle(evc_backend_options_new(), freedBy: evc_backend_options_free)
-        let write = OptionWriter(handle: handle)
+        let write = OptionWriter(handle: handle, refusal: evc_backend_options_refusal)
         try write.text("model", model, evc_backend_options_set_model)
         try writeServer(write)
         try writeLocal(write)

@@ -53,8 +53,32 @@ public struct EvalError: Error, Sendable, Hashable, CustomStringConvertible {
         public var name: String { String(cString: evc_status_name(rawValue)) }
     }
 
+    /// At what it went wrong.
+    public enum Stage: String, Sendable, CaseIterable {
+        /// Reading options.
+        case config
+        /// Reading the suite.
+        case suite
+        /// Starting or reaching the backend.
+        case start
+        /// Resolving and connecting.
+        case connect
+        /// Writing the request.
+        case send
+        /// Waiting for the first byte of the answer.
+        case firstByte = "first_byte"
+        /// Reading the answer.
+        case body
+        /// Understanding the answer.
+        case decode
+        case store
+        case score
+    }
+
     /// The class of the error.
     public let code: Code
+    /// At what it failed; nil: that does not matter, or this version does not know it.
+    public let stage: Stage?
     /// A sentence for a person.
     public let message: String
     /// A finer word than the class, such as `queue_full`; maybe empty.
@@ -70,6 +94,7 @@ public struct EvalError: Error, Sendable, Hashable, CustomStringConvertible {
 
     init(_ code: Code, _ message: String) {
         self.code = code
+        stage = nil
         self.message = message
         detail = ""
         backendWords = ""
@@ -80,6 +105,7 @@ public struct EvalError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A copy of an error that the library lends.
     init(copying error: OpaquePointer) {
         code = Code(rawValue: evc_error_status(error)) ?? .internalError
+        stage = Stage(rawValue: String(evc_error_stage(error)))
         message = String(evc_error_message(error))
         detail = String(evc_error_detail(error))
         backendWords = String(evc_error_backend_words(error))

@@ -4,12 +4,24 @@ import CEvalCore
 /// refuses is named in the error.
 struct OptionWriter {
     let handle: Handle
+    /// Why the library refused the last; empty: it does not say.
+    var refusal: (OpaquePointer?) -> evc_str = { _ in evc_str() }
+
+    /// Runs a setter of the library's. `subject` begins the sentence that says what is refused.
+    private func set(_ subject: @autoclosure () -> String, _ call: (OpaquePointer) -> evc_status) throws {
+        try handle.use { options in
+            let status = call(options)
+            guard Int(status) != EVC_OK else { return }
+            let why = String(refusal(options))
+            try check(status, why.isEmpty ? subject() : "\(subject()): \(why)")
+        }
+    }
 
     func value<Value>(
         _ name: String, _ value: Value?, _ set: (OpaquePointer?, Value) -> evc_status
     ) throws {
         guard let value else { return }
-        try check(handle.use { set($0, value) }, "\(name) cannot be \(value)")
+        try self.set("\(name) cannot be \(value)") { set($0, value) }
     }
 
     func count<Number: FixedWidthInteger>(
@@ -24,7 +36,7 @@ struct OptionWriter {
 
     func text(_ name: String, _ value: String?, _ set: (OpaquePointer?, evc_str) -> evc_status) throws {
         guard let value else { return }
-        try withText(value) { text in try check(handle.use { set($0, text) }, "\(name) cannot be '\(value)'") }
+        try withText(value) { text in try self.set("\(name) cannot be '\(value)'") { set($0, text) } }
     }
 
     /// The value may be a secret: an error has its name only.
@@ -33,7 +45,7 @@ struct OptionWriter {
     ) throws {
         try withText(pair.name) { name in
             try withText(pair.value) { value in
-                try check(handle.use { set($0, name, value) }, "this \(kind) cannot be sent: \(pair.name)")
+                try self.set("this \(kind) cannot be sent: \(pair.name)") { set($0, name, value) }
             }
         }
     }

@@ -33,7 +33,7 @@ public struct PoolOptions: Sendable {
 
     func makeHandle() throws -> Handle {
         let handle = try Handle(evc_pool_options_new(), freedBy: evc_pool_options_free)
-        let write = OptionWriter(handle: handle)
+        let write = OptionWriter(handle: handle, refusal: evc_pool_options_refusal)
         try write.count("concurrency", concurrency, evc_pool_options_set_concurrency)
         try write.count("autoConcurrency", autoConcurrency, evc_pool_options_set_auto_concurrency)
         try write.count("retries", retries, evc_pool_options_set_retries)

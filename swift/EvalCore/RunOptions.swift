@@ -49,7 +49,7 @@ public struct RunOptions: Sendable {
 
     func makeHandle() throws -> Handle {
         let handle = try Handle(evc_run_options_new(), freedBy: evc_run_options_free)
-        let write = OptionWriter(handle: handle)
+        let write = OptionWriter(handle: handle, refusal: evc_run_options_refusal)
         try write.text("out", out, evc_run_options_set_out)
         try write.text("store", store, evc_run_options_set_store)
         try write.text("task", task, evc_run_options_set_task)

@@ -13,8 +13,4 @@ public final class Runtime: Sendable {
     public init() throws {
         handle = try makeHandle(freedBy: evc_runtime_free) { evc_runtime_new($0, $1) }
     }
-
-    func interrupt() {
-        _ = handle.use { evc_runtime_interrupt($0) }
-    }
 }

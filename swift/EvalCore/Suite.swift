@@ -26,7 +26,7 @@ public final class Suite: Sendable {
     }
 
     /// What a run would send in which order, and what the backend's cache can be expected to give. Nothing is
-    /// generated. Cancelling the task ends the wait, and that of others on the backend's runtime at that moment.
+    /// generated. Cancelling the task ends the wait.
     ///
     /// - Parameters:
     ///   - backend: Tells what the model sees and how its cache works; nil: prompts are counted in bytes, and a cache
@@ -40,18 +40,20 @@ public final class Suite: Sendable {
         var options = RunOptions()
         configure(&options)
         let written = try options.makeHandle()
-        let json = try await withoutBlocking(interrupting: backend?.runtime) { [handle] in
-            var text: OpaquePointer?
-            try handle.use { suite in
-                try written.use { options in
-                    try withExtendedLifetime(backend) {
-                        let pointer = backend?.handle.use { $0 }
-                        try check { evc_suite_plan(suite, pointer, options, &text, $0) }
+        let json = try await withoutBlocking(
+            cancel: { _ = written.use { evc_run_options_cancel_plan($0) } },
+            { [handle] in
+                var text: OpaquePointer?
+                try handle.use { suite in
+                    try written.use { options in
+                        try withExtendedLifetime(backend) {
+                            let pointer = backend?.handle.use { $0 }
+                            try check { evc_suite_plan(suite, pointer, options, &text, $0) }
+                        }
                     }
                 }
-            }
-            return String(taking: text)
-        }
+                return String(taking: text)
+            })
         return try Plan(json: json)
     }
 }

@@ -38,16 +38,12 @@ extension EvalHarnessSupport {
         var rest: [String] = []
         var others: [String] = []
         var reader = ArgumentReader(arguments)
-        func refuse(_ message: String) -> Never {
-            complain(message)
-            usage()
-        }
         while let argument = reader.next() {
             func text() -> String { reader.value(of: argument, usage: usage) }
             func number() -> Int {
                 let word = text()
                 guard let number = Int(word), number >= 1 else {
-                    refuse("\(argument) must be a number from 1, not \(word)")
+                    refuse("\(argument) must be a number from 1, not \(word)", usage: usage)
                 }
                 return number
             }
@@ -57,7 +53,7 @@ extension EvalHarnessSupport {
                 let word = text()
                 guard let name = BackendName(rawValue: word) else {
                     let names = BackendName.allCases.map(\.rawValue).joined(separator: ", ")
-                    refuse("--backend must be one of \(names), not \(word)")
+                    refuse("--backend must be one of \(names), not \(word)", usage: usage)
                 }
                 choice.name = name
             case "--concurrency": choice.concurrency = number()
@@ -74,7 +70,9 @@ extension EvalHarnessSupport {
             }
         }
         if choice.name == .posttrainllm, let flag = others.first {
-            refuse("\(flag) has no use for posttrainllm, which answers one request at a time: name another --backend")
+            refuse(
+                "\(flag) has no use for posttrainllm, which answers one request at a time: name another --backend",
+                usage: usage)
         }
         return (choice, rest)
     }
@@ -96,7 +94,7 @@ extension EvalHarnessSupport {
     /// A model that is there to be evaluated. A server that was started for it ends with the last reference.
     public struct Served: Sendable {
         public let backend: Backend
-        /// What the server calls it.
+        /// Its name in requests to the server; in this process, as it calls itself.
         public let model: String
         /// Where OpenAI's or Anthropic's API is, such as `http://127.0.0.1:8080/v1`; nil: nowhere.
         public let baseURL: String?
@@ -119,20 +117,19 @@ extension EvalHarnessSupport {
             if isStarted { $0.port = port }
         }
         let info = try JSONDecoder().decode(BackendInfo.self, from: Data(backend.infoJSON().utf8))
-        let address = isStarted ? "127.0.0.1:\(port)" : choice.options.baseURL
         return Served(
-            backend: backend, model: info.model ?? modelPath, baseURL: address.map { versioned($0) }, key: key)
-    }
-
-    /// An address with or without a scheme before and `/v1` behind gets both.
-    static func versioned(_ address: String) -> String {
-        var address = Substring(address)
-        while address.hasSuffix("/") { address.removeLast() }
-        if !address.contains("://") { address = "http://" + address }
-        return address.hasSuffix("/v1") ? String(address) : address + "/v1"
+            backend: backend, model: info.sentModel ?? info.model, baseURL: info.address.map { $0 + "/v1" }, key: key)
     }
 }
 
 private struct BackendInfo: Decodable {
-    let model: String?
+    let model: String
+    let sentModel: String?
+    let address: String?
+
+    enum CodingKeys: String, CodingKey {
+        case model
+        case sentModel = "sent_model"
+        case address
+    }
 }

@@ -67,17 +67,17 @@ public enum EvalHarnessSupport {
         common.evalBudget = common.budgetPath.map { loadBudget(path: $0) }
     }
 
-    /// Ends the process through `usage` where there is no model or no `--out`.
-    public static func require(_ common: Common, usage: () -> Never) -> Common {
-        if common.modelPath == nil {
-            complain("missing <model.tinygpt | hf-dir>")
-            usage()
-        }
-        if common.outJsonl == nil {
-            complain("--out <path.jsonl> required")
-            usage()
-        }
-        return common
+    /// The same flags with the model's name in rows, where another backend than posttrainllm serves it. Ends the process
+    /// through `usage` where there is no model or no `--out`.
+    public static func require(
+        _ common: Common, on choice: BackendChoice = BackendChoice(), usage: () -> Never
+    ) -> Common {
+        if common.modelPath == nil { refuse("missing <model.tinygpt | hf-dir>", usage: usage) }
+        if common.outJsonl == nil { refuse("--out <path.jsonl> required", usage: usage) }
+        if choice.name == .posttrainllm { return common }
+        var named = common
+        named.modelName = common.modelName ?? common.modelPath.map { servedName(of: $0) }
+        return named
     }
 
     /// `--model-name`, else the model file's name without its ending.
@@ -86,9 +86,22 @@ public enum EvalHarnessSupport {
             ?? URL(fileURLWithPath: common.modelPath ?? "model").deletingPathExtension().lastPathComponent
     }
 
+    /// The name in rows of a model that another backend than posttrainllm serves: the last part of its path or of its
+    /// name, without `.gguf`. Any other dot belongs to it, as in `Qwen2.5-0.5B`.
+    public static func servedName(of model: String) -> String {
+        let name = URL(fileURLWithPath: model).standardizedFileURL.lastPathComponent
+        return name.hasSuffix(".gguf") ? String(name.dropLast(".gguf".count)) : name
+    }
+
     /// Writes a line to standard error.
     public static func complain(_ line: String) {
         FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+
+    /// Ends the process through `usage`, with a line that says why on standard error.
+    public static func refuse(_ message: String, usage: () -> Never) -> Never {
+        complain(message)
+        usage()
     }
 }
 
@@ -108,7 +121,6 @@ public struct ArgumentReader {
     /// The next argument, whatever it looks like. Ends the process through `usage` where there is none.
     public mutating func value(of flag: String, usage: () -> Never) -> String {
         if let value = rest.popFirst() { return value }
-        EvalHarnessSupport.complain("\(flag) needs a value")
-        usage()
+        EvalHarnessSupport.refuse("\(flag) needs a value", usage: usage)
     }
 }

@@ -45,13 +45,34 @@ final class HarnessBench: Sendable {
     /// `server.jsonl`.
     func serve(_ replies: String) async throws {
         try write(replies, to: "replies.json")
+        try await start("openai_server", ["\(port)", folder + "/replies.json"])
+    }
+
+    /// Starts one on the port that gives the answers of this name in `tests/data/captures`, whatever it is asked.
+    func serve(captured answer: String) async throws {
+        try await start("captured_server", ["--port", "\(port)"] + captured(answer))
+    }
+
+    /// The arguments with which `captured_server` gives those.
+    func captured(_ answer: String) -> [String] {
+        ["--answer", Files.repository("tests/data/captures/" + answer), "--record", folder + "/server.jsonl"]
+    }
+
+    private func start(_ name: String, _ arguments: [String]) async throws {
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: Files.path("bin/openai_server"))
-        process.arguments = ["\(port)", folder + "/replies.json"]
+        process.executableURL = URL(fileURLWithPath: Files.path("bin/" + name))
+        process.arguments = arguments
         process.environment = ["RECORD": folder + "/server.jsonl"]
         try process.run()
         server.withLock { $0 = process.processIdentifier }
         while read("server.jsonl").isEmpty && process.isRunning { try await Task.sleep(for: .milliseconds(20)) }
+    }
+
+    /// What the stand-in for a server was asked, each a JSON object with sorted members.
+    func asked() throws -> [String] {
+        try read("server.jsonl").split(separator: "\n").dropFirst().map {
+            try canonical(JSONSerialization.jsonObject(with: Data($0.utf8)))
+        }
     }
 
     /// The flags that lead a driver to that server.

@@ -39,10 +39,39 @@ extension DriverTests {
                     })
         }
 
+        @Test(arguments: ["Qwen2.5-0.5B", "Qwen/Qwen2.5-0.5B"]) func aNameWithDotsStandsWholeInRows(model: String)
+            async throws
+        {
+            try await bench.serve("[]")
+            let tau = try await bench.run(
+                ["eval-tau-bench", model, "--out", "rows.jsonl", "--tau-root", bench.folder + "/tau"] + bench.served,
+                environment: ["RESULTS": Files.path("tau-results.json")])
+            #expect(tau.rows.first?.contains(#""model_name":"Qwen2.5-0.5B""#) == true, "\(tau.errors)")
+            let lm = try await bench.run(
+                ["run-lm-eval", "--model", model, "--tokenizer", "org/tokenizer", "--out", "rows.jsonl"] + bench.served,
+                environment: ["RESULTS": Files.path("lm-eval-results.json")])
+            #expect(lm.rows.last?.contains(#""model_name":"Qwen2.5-0.5B""#) == true, "\(lm.errors)")
+        }
+
         @Test func aBackendThatIsNotThereIsTold() async throws {
             let run = try await bench.run(["eval-tau-bench", "m", "--out", "rows.jsonl"] + bench.served)
             #expect(run.status == 3)
             #expect(run.errors.contains("\(bench.port)"))
+            #expect(run.records.isEmpty)
+        }
+
+        /// The numbers are those of `evalcore run` with the same options.
+        @Test(arguments: [
+            (["--backend", "openai-url", "--base-url", "127.0.0.1:9"], 2),
+            (["--backend", "openai-url", "--base-url", "http://127.0.0.1:9", "--api-key-env", "NO_SUCH_KEY"], 2),
+            (["--backend", "llama-server", "--server-program", "/no/such/program"], 3),
+            (["--backend", "llama-server", "--server-program", "/bin/sh"], 3),
+            (["--backend", "llama-server", "--server-program", "/bin/sh", "--backend-arg", "--port"], 2),
+            (["--backend", "omlx", "--server-program", "/bin/sh"], 3),
+        ])
+        func mistakesAndBackendsThatAreNotThereAreToldApart(flags: [String], status: Int) async throws {
+            let run = try await bench.run(["eval-tau-bench", "no-such-model", "--out", "rows.jsonl"] + flags)
+            #expect(Int(run.status) == status, "\(run.errors)")
             #expect(run.records.isEmpty)
         }
 

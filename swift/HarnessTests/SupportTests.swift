@@ -111,12 +111,6 @@ struct FlagTests {
         #expect(rest == ["-x", "1", "--deep", "more", "--y", "2"])
     }
 
-    @Test(arguments: ["127.0.0.1:80", "http://127.0.0.1:80/", "http://127.0.0.1:80/v1", "http://127.0.0.1:80/v1/"])
-    func anAddressHasASchemeAndAVersion(address: String) {
-        #expect(EvalHarnessSupport.versioned(address) == "http://127.0.0.1:80/v1")
-        #expect(EvalHarnessSupport.versioned("https://host/openai") == "https://host/openai/v1")
-    }
-
     @Test func aModelIsNamedAfterItsFile() {
         var common = EvalHarnessSupport.Common()
         #expect(EvalHarnessSupport.displayName(common) == "model")
@@ -124,6 +118,25 @@ struct FlagTests {
         #expect(EvalHarnessSupport.displayName(common) == "tiny.v2")
         common.modelName = "other"
         #expect(EvalHarnessSupport.displayName(common) == "other")
+    }
+
+    @Test(arguments: [
+        ("Qwen2.5-0.5B", "Qwen2.5-0.5B"), ("Qwen/Qwen2.5-0.5B", "Qwen2.5-0.5B"),
+        ("/models/Qwen2.5-0.5B/", "Qwen2.5-0.5B"),
+        ("models/smol.v2.Q4_1.gguf", "smol.v2.Q4_1"), ("/models/tiny", "tiny"), ("tiny", "tiny"),
+        ("org/model:free", "model:free"), ("/models/tiny.gguf/", "tiny"), ("/models/../tiny/.", "tiny"),
+    ])
+    func aServedModelKeepsTheDotsOfItsName(model: String, name: String) {
+        #expect(EvalHarnessSupport.servedName(of: model) == name)
+        var common = EvalHarnessSupport.Common()
+        common.modelPath = model
+        common.outJsonl = "rows.jsonl"
+        var choice = EvalHarnessSupport.BackendChoice()
+        choice.name = .openaiURL
+        #expect(EvalHarnessSupport.require(common, on: choice, usage: { fatalError("usage") }).modelName == name)
+        #expect(EvalHarnessSupport.require(common, usage: { fatalError("usage") }).modelName == nil)
+        common.modelName = "other"
+        #expect(EvalHarnessSupport.require(common, on: choice, usage: { fatalError("usage") }).modelName == "other")
     }
 
     @Test func programsAreFoundByPathOrName() {

@@ -13,8 +13,19 @@ struct BackendTests {
         }
         #expect(error?.code == .notFound)
         #expect(error?.message.contains("/no/such/script.jsonl") == true)
+        let program = await #expect(throws: EvalError.self) {
+            try await Backend.open("llama-server") {
+                $0.serverProgram = "/no/such/server"
+                $0.model = TestData.model
+            }
+        }
+        #expect(program?.stage == .start)
+        let url = await #expect(throws: EvalError.self) {
+            try await Backend.open("openai-url") { $0.baseURL = "127.0.0.1:9" }
+        }
+        #expect(url?.stage == .config)
         let option = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.slots = 1000 } }
-        #expect(option?.message == "slots cannot be 1000")
+        #expect(option?.message == "slots cannot be 1000: slots must be 1 to 256")
         let number = await #expect(throws: EvalError.self) { try await Backend.open("embedded") { $0.port = -1 } }
         #expect(number?.message == "port cannot be -1")
     }
@@ -29,6 +40,35 @@ struct BackendTests {
             }
         }
         try await Task.sleep(for: .milliseconds(100))
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoIsCancelledLeavesOthersWaiting() async throws {
+        let folder = try TemporaryFolder()
+        let program = try folder.write("#!/bin/sh\nexec sleep 100\n", to: "never-ready", mode: 0o700)
+        let runtime = try Runtime()
+        let tasks = (0..<2).map { _ in
+            Task {
+                try await Backend.open("llama-server", on: runtime) {
+                    $0.serverProgram = program
+                    $0.model = TestData.model
+                    $0.readyTimeout = .seconds(2)
+                }
+            }
+        }
+        try await Task.sleep(for: .milliseconds(100))
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        let error = await #expect(throws: EvalError.self) { try await tasks[1].value }
+        #expect(error?.code == .timeout)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aTaskThatWasCancelledBeforeOpensNothing() async throws {
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            return try await Backend.open("scripted") { $0.script = TestData.script }
+        }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }

@@ -35,6 +35,28 @@ private enum Program {
         return answer
     }
 
+    static func play(on backend: Backend, store: String, tasks: [String]) async throws -> [Double] {
+        let episodes = try Episodes(backend, store: store, suite: "shop 1") { $0.maxTurns = 30 }
+        return try await withThrowingTaskGroup(of: Double.self) { group in
+            for task in tasks {
+                group.addTask {
+                    let outcome = try await episodes.play(task, from: Request("please call")) { episode, reply in
+                        var reply = reply
+                        while let call = reply.toolCalls.first {
+                            var turns = Request()
+                            turns.appendToolResult("shipped", forCall: call.id)
+                            turns.append(.user, "and so it went")
+                            reply = try await episode.next(turns)
+                        }
+                        return reply.text.contains("remember") ? 1.0 : 0.0
+                    }
+                    return outcome.value
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+    }
+
     static func run(_ suitePath: String, on backend: Backend, into folder: String) async throws -> RunSummary {
         let suite = try Suite(path: suitePath)
         let run = try Run(suite, on: backend) {
@@ -54,6 +76,13 @@ struct QuickStart {
 
     @Test func anAnswerAsItComes() async throws {
         #expect(try await Program.stream(Request("busy once"), from: scriptedPool()) == "now")
+    }
+
+    @Test func conversations() async throws {
+        let folder = try TemporaryFolder()
+        let backend = try await Backend.open("scripted") { $0.script = TestData.script }
+        let rewards = try await Program.play(on: backend, store: folder.path + "/e.db", tasks: ["w1", "w2"])
+        #expect(rewards == [1, 1])
     }
 
     @Test func aSuite() async throws {

@@ -10,7 +10,7 @@ enum BFCLInCore {
     ) async throws {
         EvalBFCL.refuseFlagsOfPosttrainllm(options)
         if options.bfclModel != nil {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "--bfcl-model is for backends that BFCL asks itself, not \(choice.name.rawValue)",
                 usage: EvalBFCL.exitUsage)
         }

@@ -99,7 +99,7 @@ enum BFCLOnServer {
 
         private func run(_ arguments: [String], _ what: String) {
             let status = EvalHarnessSupport.runProcess(
-                EvalHarnessSupport.resolveExecutable("python3") ?? URL(fileURLWithPath: "/usr/bin/python3"),
+                pythonProgram(),
                 ["-c", BFCLLauncher.script] + arguments, cwd: URL(fileURLWithPath: folder), env: environment)
             if status != 0 { fail("BFCL \(what) failed with exit \(status)", status) }
         }
@@ -122,7 +122,7 @@ enum BFCLCategories {
 extension EvalBFCL {
     static func refuseFlagsOfPosttrainllm(_ options: Options) {
         if options.tools != nil || options.lora != nil || options.toolMode != "full" {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "--tools, --tool-mode and --lora are posttrainllm's: use --backend-arg for flags of another server",
                 usage: exitUsage)
         }

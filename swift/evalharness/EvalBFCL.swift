@@ -21,7 +21,7 @@ enum EvalBFCL {
         let (choice, others) = EvalHarnessSupport.takeBackend(arguments, usage: exitUsage)
         let (parsed, rest) = EvalHarnessSupport.parseCommon(others, usage: exitUsage)
         let options = parse(rest)
-        let common = EvalHarnessSupport.require(parsed, usage: exitUsage)
+        let common = EvalHarnessSupport.require(parsed, on: choice, usage: exitUsage)
         switch choice.name {
         case .posttrainllm: runAsEver(common, options)
         case .embedded, .anthropicURL: try await BFCLInCore.run(common, options, on: choice)
@@ -56,9 +56,9 @@ enum EvalBFCL {
             case "--tool-mode":
                 options.toolMode = reader.value(of: argument, usage: exitUsage)
                 if !["full", "deferred"].contains(options.toolMode) {
-                    refuse("--tool-mode must be full or deferred", usage: exitUsage)
+                    EvalHarnessSupport.refuse("--tool-mode must be full or deferred", usage: exitUsage)
                 }
-            default: refuse("unknown flag: \(argument)", usage: exitUsage)
+            default: EvalHarnessSupport.refuse("unknown flag: \(argument)", usage: exitUsage)
             }
         }
         return options
@@ -84,7 +84,7 @@ enum EvalBFCL {
             arguments += ["--tools", tools, "--tool-mode", options.toolMode]
             if options.toolMode == "deferred" { arguments += ["--tool-metrics-out", work.toolMetrics] }
         } else if options.toolMode != "full" {
-            refuse("--tool-mode deferred requires --tools <path.json>", usage: exitUsage)
+            EvalHarnessSupport.refuse("--tool-mode deferred requires --tools <path.json>", usage: exitUsage)
         }
         return arguments
     }
@@ -93,7 +93,7 @@ enum EvalBFCL {
     private static func generateAndScore(_ options: Options, port: Int, _ work: Work) {
         func python(_ module: String, _ arguments: [String], _ what: String) {
             let status = EvalHarnessSupport.runProcess(
-                EvalHarnessSupport.resolveExecutable("python3") ?? URL(fileURLWithPath: "/usr/bin/python3"),
+                pythonProgram(),
                 ["-m", module, "--model", options.bfclModel ?? "openbmb/MiniCPM-SALA-FC", "--test-category"]
                     + options.categoryList + arguments,
                 cwd: URL(fileURLWithPath: options.root),

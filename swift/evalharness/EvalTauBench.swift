@@ -14,7 +14,7 @@ enum EvalTauBench {
         let (choice, others) = EvalHarnessSupport.takeBackend(arguments, usage: exitUsage)
         let (parsed, rest) = EvalHarnessSupport.parseCommon(others, usage: exitUsage)
         let options = parse(rest)
-        let common = EvalHarnessSupport.require(parsed, usage: exitUsage)
+        let common = EvalHarnessSupport.require(parsed, on: choice, usage: exitUsage)
         if choice.name == .posttrainllm {
             runAsEver(common, options)
         } else {
@@ -63,7 +63,7 @@ enum EvalTauBench {
             case "--tau-root": options.root = reader.value(of: argument, usage: exitUsage)
             case "--user-model": options.userModel = reader.value(of: argument, usage: exitUsage)
             case "--user-provider": options.userProvider = reader.value(of: argument, usage: exitUsage)
-            default: refuse("unknown flag: \(argument)", usage: exitUsage)
+            default: EvalHarnessSupport.refuse("unknown flag: \(argument)", usage: exitUsage)
             }
         }
         return options
@@ -75,7 +75,7 @@ enum EvalTauBench {
         environment: [String: String]
     ) {
         let status = EvalHarnessSupport.runProcess(
-            EvalHarnessSupport.resolveExecutable("python3") ?? URL(fileURLWithPath: "/usr/bin/python3"),
+            pythonProgram(),
             [
                 "run.py", "--agent-strategy", "tool-calling", "--env", options.environment, "--model", model,
                 "--model-provider", provider, "--user-model", options.userModel, "--user-model-provider",

@@ -6,19 +6,24 @@ import Foundation
 enum LMEvalOnServer {
     static func run(_ options: RunLMEval.Options, on choice: EvalHarnessSupport.BackendChoice) async throws {
         if options.hfModel != nil || options.servedModel != nil {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "--hf-model and --posttrainllm-model go without --backend \(choice.name.rawValue): name the model by "
                     + "--model", usage: RunLMEval.exitUsage)
         }
         if choice.name == .embedded || choice.name == .anthropicURL {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "lm_eval asks for text completions over HTTP, which \(choice.name.rawValue) does not offer: use "
                     + "--backend llama-server or openai-url", usage: RunLMEval.exitUsage)
         }
-        guard let model = options.model else { refuse("--model is required", usage: RunLMEval.exitUsage) }
-        guard let out = options.out else { refuse("--out <path.jsonl> required", usage: RunLMEval.exitUsage) }
+        guard let model = options.model else {
+            EvalHarnessSupport.refuse("--model is required", usage: RunLMEval.exitUsage)
+        }
+        guard let out = options.out else {
+            EvalHarnessSupport.refuse("--out <path.jsonl> required", usage: RunLMEval.exitUsage)
+        }
         guard let tokenizer = options.tokenizer else {
-            refuse("--tokenizer <HF model id or dir> is required: lm_eval counts tokens", usage: RunLMEval.exitUsage)
+            EvalHarnessSupport.refuse(
+                "--tokenizer <HF model id or dir> is required: lm_eval counts tokens", usage: RunLMEval.exitUsage)
         }
         guard let program = RunLMEval.executable(options.program) else {
             fail("lm_eval not found. `pip install lm-eval` then ensure it's on PATH.", 1)
@@ -33,7 +38,7 @@ enum LMEvalOnServer {
                 + "tokenizer_backend=huggingface,tokenizer=\(tokenizer),num_concurrent=\(choice.concurrency)",
             work: work, environment: ["OPENAI_API_KEY": served.key ?? "none"])
         withExtendedLifetime(served) {}
-        let name = options.modelName ?? URL(fileURLWithPath: model).deletingPathExtension().lastPathComponent
+        let name = options.modelName ?? EvalHarnessSupport.servedName(of: model)
         let rows = RunLMEval.appendRows(
             options, out: out, work: work, modelPath: model, modelName: name, wall: wall)
         print("✓ wrote \(rows) rows to \(out)")

@@ -29,15 +29,17 @@ enum RunLMEval {
         let options = parse(others)
         if choice.name != .posttrainllm { return try await LMEvalOnServer.run(options, on: choice) }
         if options.model != nil {
-            refuse("--model is for other backends: name a --backend, or --posttrainllm-model", usage: exitUsage)
+            EvalHarnessSupport.refuse(
+                "--model is for other backends: name a --backend, or --posttrainllm-model", usage: exitUsage)
         }
         if options.hfModel == nil && options.servedModel == nil {
-            refuse("either --hf-model <dir> or --posttrainllm-model <path.tinygpt> is required", usage: exitUsage)
+            EvalHarnessSupport.refuse(
+                "either --hf-model <dir> or --posttrainllm-model <path.tinygpt> is required", usage: exitUsage)
         }
         if options.hfModel != nil && options.servedModel != nil {
-            refuse("--hf-model and --posttrainllm-model are mutually exclusive", usage: exitUsage)
+            EvalHarnessSupport.refuse("--hf-model and --posttrainllm-model are mutually exclusive", usage: exitUsage)
         }
-        guard let out = options.out else { refuse("--out <path.jsonl> required", usage: exitUsage) }
+        guard let out = options.out else { EvalHarnessSupport.refuse("--out <path.jsonl> required", usage: exitUsage) }
         let rows = options.servedModel.map { evaluateServed($0, options, out) } ?? evaluateLoaded(options, out)
         print("✓ wrote \(rows) rows to \(out)")
     }

@@ -27,7 +27,7 @@ extension RunLMEval {
             case "-h", "--help":
                 print(usageText)
                 exit(0)
-            default: refuse("unknown flag: \(argument)", usage: exitUsage)
+            default: EvalHarnessSupport.refuse("unknown flag: \(argument)", usage: exitUsage)
             }
         }
         return options

@@ -9,13 +9,13 @@ enum TauBenchOnServer {
         on choice: EvalHarnessSupport.BackendChoice
     ) async throws {
         if choice.name == .embedded {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "tau-bench asks over HTTP, which embedded does not offer: use --backend llama-server with the same model",
                 usage: EvalTauBench.exitUsage)
         }
         let provider = choice.name == .anthropicURL ? "anthropic" : "hosted_vllm"
         if options.userProvider == provider {
-            refuse(
+            EvalHarnessSupport.refuse(
                 "--user-provider \(provider) is how the model under test is reached, so the simulated user would be asked "
                     + "there, too: choose another provider for it", usage: EvalTauBench.exitUsage)
         }

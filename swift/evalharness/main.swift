@@ -29,9 +29,7 @@ do {
         exit(2)
     }
 } catch let error as EvalError {
-    // A want of the caller's, or a backend that is not there: as the `evalcore` command tells them apart.
-    let isUsage = [.invalidArgument, .unsupported, .notFound, .badSuite].contains(error.code)
-    fail(error.message, isUsage ? 2 : 3)
+    fail(error.message, exitStatus(of: error))
 } catch {
     fail("\(error)", 1)
 }

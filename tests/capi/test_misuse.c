@@ -54,9 +54,12 @@ static void misuse(void) {
         "no such header");
   check(evc_backend_options_set_connect_timeout_s(options, -1) == EVC_E_INVALID_ARGUMENT, "a negative time");
   check(evc_backend_options_set_slots(options, 0) == EVC_E_INVALID_ARGUMENT, "no slots");
+  check(equal(evc_backend_options_refusal(options), "slots must be 1 to 256"),
+        "and it says how many there may be");
   check(evc_backend_options_set_script(options, str(DATA "/script.jsonl")) == EVC_OK &&
             evc_backend_options_set_slots(options, 2) == EVC_OK,
         "two options");
+  check(evc_backend_options_refusal(options).size == 0, "of what is taken nothing is said");
   check(evc_backend_open(runtime, str("scripted"), options, &closed, &error) == EVC_E_INVALID_ARGUMENT,
         "an option of another backend");
   check(has(evc_error_message(error), "slots"), "which is named");
@@ -142,11 +145,38 @@ static void after_fork(void) {
   evc_pool_free(pool);
 }
 
+static void every_kind_of_options_says_why_it_refuses(void) {
+  evc_pool_options* pool = evc_pool_options_new();
+  evc_run_options* run = evc_run_options_new();
+  evc_episodes_options* episodes = evc_episodes_options_new();
+  evc_engine_options* engine = evc_engine_options_new();
+  check(evc_pool_options_set_concurrency(pool, 0) == EVC_E_INVALID_ARGUMENT, "no request in flight");
+  check(equal(evc_pool_options_refusal(pool), "concurrency must be 1 to 10000"), "of a pool");
+  check(evc_pool_options_set_max_outstanding(pool, 0) == EVC_E_INVALID_ARGUMENT, "room for nothing");
+  check(equal(evc_pool_options_refusal(pool), "max_outstanding must be 1 or more"), "without an upper bound");
+  check(evc_run_options_set_order(run, str("chance")) == EVC_E_INVALID_ARGUMENT, "no such order");
+  check(equal(evc_run_options_refusal(run), "order is neither prefix nor suite"), "of a run");
+  check(evc_run_options_set_params(run, str("[]"), NULL) != EVC_OK, "no parameters");
+  check(evc_run_options_refusal(run).size > 0, "also where an error would say it");
+  check(evc_episodes_options_set_max_cost(episodes, -1) == EVC_E_INVALID_ARGUMENT, "a negative cost");
+  check(has(evc_episodes_options_refusal(episodes), "max_cost must be 0"), "of episodes");
+  check(evc_engine_options_set_threads(engine, 0) == EVC_E_INVALID_ARGUMENT, "no thread");
+  check(equal(evc_engine_options_refusal(engine), "threads is 1 or more"), "of an engine");
+  check(evc_engine_options_set_max_batch_size(engine, 0) == EVC_E_INVALID_ARGUMENT, "no batch");
+  check(has(evc_engine_options_refusal(engine), "max_batch_size"), "by the engine's own rules");
+  check(evc_pool_options_refusal(NULL).size == 0, "of none there is none");
+  evc_pool_options_free(pool);
+  evc_run_options_free(run);
+  evc_episodes_options_free(episodes);
+  evc_engine_options_free(engine);
+}
+
 int main(void) {
   open_script();
   if (failures > 0) return verdict();
   misuse();
   refused_handles_leave_nothing_behind();
+  every_kind_of_options_says_why_it_refuses();
   after_fork();
   close_script();
   return verdict();

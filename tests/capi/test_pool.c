@@ -320,6 +320,7 @@ static void freed_in_any_order(void) {
   check(evc_backend_info(scripted, &info, NULL) == EVC_OK, "a backend tells of itself");
   check(has(evc_text_view(info), "\"selector\":\"scripted\""), "what it is");
   check(has(evc_text_view(info), "\"slots\":null"), "and what it does not know");
+  check(has(evc_text_view(info), "\"sent_model\":null,\"address\":null"), "and that it is no server");
   evc_text_free(info);
   pool = pool_of(NULL);
   evc_runtime_free(runtime);

@@ -116,6 +116,7 @@ TEST_CASE("a running llama.cpp server is described") {
   const auto& about = made->about();
   CHECK(about.selector == "openai-url");
   CHECK(about.model == "smol");
+  CHECK(about.sent_model == "smol");
   CHECK(about.slots == 4U);
   CHECK(about.context_per_slot == 2048U);
   // Python's hashlib on the template in the recording.

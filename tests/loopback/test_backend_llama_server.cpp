@@ -109,6 +109,7 @@ TEST_CASE("the real server starts, answers by heart, shares a prefix between slo
   CHECK(about.slots == 2U);
   CHECK(about.context_per_slot == 1024U);
   CHECK(about.model == "canned-q8_0.gguf");
+  CHECK(about.sent_model == "canned-q8_0.gguf");
   // sha256sum of the file.
   CHECK(about.identity.at("model_file") ==
         "47a51ec2a6adeb5662a90ebeec4ef40a666c7f19e0d89753b2ab3c09aab6c0dd");

@@ -133,6 +133,7 @@ TEST_CASE("posttrainllm is started as its own harness starts it") {
   REQUIRE(reply);
   CHECK(reply->text == "Hello!");
   CHECK(*last_body(on).find("model")->if_string() == "posttrainllm");
+  CHECK(server->about().sent_model == "posttrainllm");
   // It is known to drop them, so that it is not asked.
   const auto tools = test::ask<bool>(loop, [&](auto done) {
     server->check_tools({{.name = "get_weather", .description = "", .parameters = "{}"}}, std::move(done));
@@ -174,6 +175,7 @@ TEST_CASE("oMLX saves its settings in a private folder that is gone with it, not
   CHECK(fs::exists(folder + "/settings.json"));
   REQUIRE(test::start(loop, *server, test::user_says("hi")).sink->wait());
   CHECK(*last_body(on).find("model")->if_string() == "tiny");
+  CHECK(server->about().sent_model == "tiny");
   server.reset();
   CHECK_FALSE(fs::exists(folder));
   CHECK(files_under(on.folder / "home") == before);
@@ -191,6 +193,8 @@ TEST_CASE("mlx_lm's server gets a bound on its prompt cache and only ever its ow
   REQUIRE(test::start(loop, *server, test::user_says("hi")).sink->wait());
   CHECK(*last_body(on).find("model")->if_string() == "default_model");
   CHECK(server->about().model == "tiny");
+  CHECK(server->about().sent_model == "default_model");
+  CHECK(server->about().address == "http://127.0.0.1:" + std::to_string(how.port));
 }
 
 TEST_CASE("the user's own bound on mlx_lm's prompt cache takes the place of evalcore's") {

@@ -1,6 +1,8 @@
 """The same pool in event loops."""
 
 import asyncio
+import os
+import socket
 import threading
 import time
 
@@ -59,6 +61,46 @@ def test_a_task_that_is_cancelled_cancels_its_request(scripted):
             return pool.figures[0]["in_flight"], pool._pending
 
     assert asyncio.run(main()) == (0, {})
+
+
+def test_a_task_that_is_cancelled_ends_its_opening_and_no_other():
+    async def main(url):
+        first, second = (asyncio.ensure_future(evalcore.Backend.open("openai-url", base_url=url)) for _ in range(2))
+        await asyncio.sleep(0.1)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        done, _ = await asyncio.wait([second], timeout=0.3)
+        second.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await second
+        return done
+
+    # It takes connections and never answers.
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        begun = time.monotonic()
+        # The end of a loop waits for its threads.
+        assert asyncio.run(main(f"http://127.0.0.1:{server.getsockname()[1]}")) == set()
+        assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_nobody_waits_for_any_more_ends(tmp_path):
+    program = tmp_path / "server"
+    start, pid = tmp_path / "start", tmp_path / "pid"
+    program.write_text(f"#!/bin/sh\necho $$ >{start} && mv {start} {pid}\nexec sleep 100\n")
+    program.chmod(0o755)
+
+    async def main():
+        opening = asyncio.ensure_future(evalcore.Backend.open("llama-server", model=MODEL, server_program=program))
+        while not pid.exists():
+            await asyncio.sleep(0.01)
+        opening.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await opening
+
+    asyncio.run(main())
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_a_time_limit_of_asyncio_ends_a_request(scripted):

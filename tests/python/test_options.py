@@ -32,6 +32,21 @@ def test_a_value_out_of_its_range_is_refused_by_name(wrong):
         evalcore.Backend("embedded", **wrong)
 
 
+@pytest.mark.parametrize(
+    ("selector", "wrong", "why"),
+    [
+        ("embedded", {"slots": 257}, "slots=257 is refused: slots must be 1 to 256"),
+        ("openai-url", {"idle_timeout_s": -1}, "idle_timeout_s=-1 is refused: idle_timeout must be 0 to 10000000"),
+        ("openai-url", {"dialect": "none"}, "dialect='none' is refused: there is no dialect of that name"),
+        ("openai-url", {"headers": {"": "x"}}, "headers: '' is refused: header has no name"),
+    ],
+)
+def test_a_refused_value_comes_with_the_reason(selector, wrong, why):
+    with pytest.raises(evalcore.errors.InvalidArgumentError) as caught:
+        evalcore.Backend(selector, **wrong)
+    assert str(caught.value).startswith(why)
+
+
 @pytest.mark.parametrize("wrong", [{"slot": 1}, {"slots": "4"}, {"threads": 1.5}])
 def test_another_name_or_type_is_a_type_error(wrong):
     with pytest.raises(TypeError, match=next(iter(wrong))):

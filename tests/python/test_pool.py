@@ -134,6 +134,7 @@ def test_a_stream_says_where_it_begins_anew(scripted):
 def test_continuations_are_scored_in_their_order():
     with evalcore.Backend("embedded", model=MODEL, context_per_slot=1024) as backend, evalcore.Pool(backend) as pool:
         assert backend.info["selector"] == "embedded"
+        assert backend.info["sent_model"] is None and backend.info["address"] is None
         hello = pool.submit("hi", temperature=0, max_tokens=8)
         scores = pool.submit(evalcore.Request(context="Hello", continuations=[" world", " there"])).result(60).scores
         assert hello.result(60).text == "Hello!"

@@ -27,6 +27,7 @@ struct info {
   std::string selector;
   std::string dialect;
   std::string model;
+  std::string sent_model;  ///< The model's name in requests that name none; empty: none is sent.
   std::map<std::string, std::string> identity;
   std::optional<std::uint32_t> slots;             ///< Requests that it computes side by side.
   std::optional<std::uint64_t> context_per_slot;  ///< Tokens, prompt and answer together.

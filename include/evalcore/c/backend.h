@@ -20,6 +20,12 @@ typedef struct evc_backend_options evc_backend_options;
 EVC_API evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT;
+/** Why the last call that set an option was refused, a sentence for a person; empty: it was not. Borrowed
+ * until the next call that sets one. */
+EVC_API evc_str evc_backend_options_refusal(const evc_backend_options* options) EVC_NOEXCEPT;
+/** Each evc_backend_open with these options that waits, or comes later, ends with EVC_E_CANCELLED. What
+ * others open is left alone. Any thread, also meanwhile. */
+EVC_API evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT;
 
 /** A model's file or folder, or its name at a server. Every backend but "scripted". */
 EVC_API evc_status evc_backend_options_set_model(evc_backend_options* options, evc_str model) EVC_NOEXCEPT;
@@ -128,9 +134,9 @@ EVC_API evc_status evc_backend_options_set_attempt_timeout_s(evc_backend_options
 typedef struct evc_backend evc_backend;
 
 /**
- * Reaches or starts a backend and waits until it is ready, which may take minutes; evc_runtime_interrupt ends
- * the wait. `selector` is a name that `evalcore backends` lists, such as "openai-url". `options` NULL: the
- * defaults.
+ * Reaches or starts a backend and waits until it is ready, which may take minutes;
+ * evc_backend_options_cancel_open and evc_runtime_interrupt end the wait. `selector` is a name that `evalcore
+ * backends` lists, such as "openai-url". `options` NULL: the defaults.
  *
  * On failure *out is NULL, and *error, where error is not NULL, says why: caller frees with evc_error_free.
  * EVC_E_INVALID_ARGUMENT: what was named or left out wrongly. EVC_E_NOT_FOUND: a program, a file, a model.
@@ -141,8 +147,10 @@ EVC_API evc_status evc_backend_open(evc_runtime* runtime, evc_str selector,
                                     const evc_backend_options* options, evc_backend** out,
                                     evc_error** error) EVC_NOEXCEPT;
 /**
- * A JSON object: {selector, dialect, model, address, slots, context_per_slot, identity, notes, capabilities}.
- * What is not known is null; capabilities are "yes", "no" or "unknown". Caller frees with evc_text_free.
+ * A JSON object: {selector, dialect, model, sent_model, address, slots, context_per_slot, identity, notes,
+ * capabilities}. `sent_model` is the model's name in requests to a server, `address` where the server
+ * listens, such as "http://127.0.0.1:8080". What is not known is null; capabilities are "yes", "no" or
+ * "unknown". Caller frees with evc_text_free.
  */
 EVC_API evc_status evc_backend_info(const evc_backend* backend, evc_text** out,
                                     evc_error** error) EVC_NOEXCEPT;

@@ -17,6 +17,9 @@ typedef struct evc_engine_options evc_engine_options;
 EVC_API evc_engine_options* evc_engine_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT;
+/** Why the last call that set an option was refused, for a person; empty: it was not. Borrowed until the
+ * next. */
+EVC_API evc_str evc_engine_options_refusal(const evc_engine_options* options) EVC_NOEXCEPT;
 /** Requests that run at once, at least 1. Default 4. */
 EVC_API evc_status evc_engine_options_set_max_batch_size(evc_engine_options* options,
                                                          uint32_t requests) EVC_NOEXCEPT;

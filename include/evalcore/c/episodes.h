@@ -19,6 +19,9 @@ typedef struct evc_episodes_options evc_episodes_options;
 EVC_API evc_episodes_options* evc_episodes_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_episodes_options_free(evc_episodes_options* options) EVC_NOEXCEPT;
+/** Why the last call that set an option was refused, for a person; empty: it was not. Borrowed until the
+ * next. */
+EVC_API evc_str evc_episodes_options_refusal(const evc_episodes_options* options) EVC_NOEXCEPT;
 /** What the episodes are of: a name, with a version or a hash of all that a reply depends on and no request
  * shows. Not empty. */
 EVC_API evc_status evc_episodes_options_set_suite(evc_episodes_options* options, evc_str name) EVC_NOEXCEPT;

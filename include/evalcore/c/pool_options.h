@@ -18,6 +18,9 @@ typedef struct evc_pool_options evc_pool_options;
 EVC_API evc_pool_options* evc_pool_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_pool_options_free(evc_pool_options* options) EVC_NOEXCEPT;
+/** Why the last call that set an option was refused, for a person; empty: it was not. Borrowed until the
+ * next. */
+EVC_API evc_str evc_pool_options_refusal(const evc_pool_options* options) EVC_NOEXCEPT;
 /** Requests in flight at most, at each endpoint: 1 to 10,000. Default 16. */
 EVC_API evc_status evc_pool_options_set_concurrency(evc_pool_options* options,
                                                     uint32_t requests) EVC_NOEXCEPT;

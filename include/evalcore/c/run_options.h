@@ -19,6 +19,12 @@ typedef struct evc_run_options evc_run_options;
 EVC_API evc_run_options* evc_run_options_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_run_options_free(evc_run_options* options) EVC_NOEXCEPT;
+/** Why the last call that set an option was refused, for a person; empty: it was not. Borrowed until the
+ * next. */
+EVC_API evc_str evc_run_options_refusal(const evc_run_options* options) EVC_NOEXCEPT;
+/** Each evc_suite_plan with these options that waits for its backend ends with EVC_E_CANCELLED, also one that
+ * comes later. A run is left alone. Any thread, also meanwhile. */
+EVC_API evc_status evc_run_options_cancel_plan(evc_run_options* options) EVC_NOEXCEPT;
 /** The folder for summary.json, rows.jsonl and run.db (docs/run-files.md). A run that finds its own run.db
  * there goes on from it. */
 EVC_API evc_status evc_run_options_set_out(evc_run_options* options, evc_str folder) EVC_NOEXCEPT;
