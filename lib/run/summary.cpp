@@ -6,7 +6,7 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/json_optional.hpp>
 #include <evalcore/base/version.hpp>
-#include <evalcore/score/rate_bounds.hpp>
+#include <evalcore/stats/rate.hpp>
 
 #include "run/limit_text.hpp"
 
@@ -81,7 +81,7 @@ json::value noise(const std::optional<noise_floor>& of) {
   };
   const auto bounds = [&](std::uint64_t noise_floor::* which) {
     if (!of) return json::value(json::array{json::value(), json::value()});
-    const auto rate = score::exact_bounds((*of).*which, of->pairs);
+    const auto rate = stats::exact_bounds((*of).*which, of->pairs);
     return json::value(json::array{rate.low, rate.high});
   };
   const auto rate = of && of->pairs > 0
