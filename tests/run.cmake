@@ -1,6 +1,8 @@
 evalcore_test(run
   SOURCES
     unit/test_budgeted_source.cpp
+    unit/test_comparison.cpp
+    unit/test_compat_gate.cpp
     unit/test_cost.cpp
     unit/system_calls.cpp
     unit/test_prepare.cpp

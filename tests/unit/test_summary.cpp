@@ -51,17 +51,19 @@ TEST_CASE("a further metric is told with its bounds and is no part of the score"
 }
 
 TEST_CASE("right-or-wrong scores have Wilson's interval, parts of points Student's") {
-  run::metric_summary rate{"", "accuracy", 20, 20, 0};  // Nothing of 20: up to 0.1611 (Newcombe 1998).
+  const run::metric_summary rate{"", "accuracy", 20, 20, 0};  // Nothing of 20: up to 0.1611 (Newcombe 1998).
   REQUIRE(rate.interval());
   CHECK(rate.interval()->kind == "wilson");
   CHECK(rate.interval()->bounds.low == 0);
   CHECK(rate.interval()->bounds.high == doctest::Approx(0.1611).epsilon(1e-3));
-  // 0.5, 0.5, 1, 0: mean 0.5, squares 1.5, standard error sqrt(0.5 / 3 / 4); t of three degrees 3.1824.
-  run::metric_summary parts{"", "f1", 4, 4, 2, false, 1.5};
+  // 0.5, 0.5, 0.6, 0.4: mean 0.5, squares 1.02, standard error sqrt(0.02 / 3 / 4); t of three degrees 3.1824.
+  const run::metric_summary parts{"", "f1", 4, 4, 2, false, 1.02};
   REQUIRE(parts.interval());
   CHECK(parts.interval()->kind == "t");
-  CHECK(*parts.estimate()->standard_error == doctest::Approx(std::sqrt(0.5 / 12)));
-  CHECK(parts.interval()->bounds.high == doctest::Approx(0.5 + 3.1824 * std::sqrt(0.5 / 12)).epsilon(1e-4));
+  CHECK(*parts.estimate()->standard_error == doctest::Approx(std::sqrt(0.02 / 12)));
+  CHECK(parts.interval()->bounds.high == doctest::Approx(0.5 + 3.1824 * std::sqrt(0.02 / 12)).epsilon(1e-4));
+  // 0.5, 0.5, 1, 0 have one of more than the scale.
+  CHECK(run::metric_summary{"", "f1", 4, 4, 2, false, 1.5}.interval()->bounds == stats::interval{0, 1});
   CHECK_FALSE(run::metric_summary{"", "f1", 1, 1, 0.5, false, 0.25}.interval());
   CHECK_FALSE(run::metric_summary{}.interval());
 }
