@@ -2,7 +2,11 @@
 `--compat` behaves as the harness's eval-gate."""
 
 import json
+import os
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -126,6 +130,23 @@ def test_compat_commands_give_the_candidate_and_their_failure_is_the_gates(evalc
     spec["suites"][0]["command"] = ["./no-such-program"]
     (tmp_path / "spec.json").write_text(json.dumps(spec))
     assert evalcore(*how).returncode == 127
+
+
+def test_compat_an_interrupt_ends_the_command_that_runs(program, compat, tmp_path):
+    (tmp_path / "wait.py").write_text(
+        "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\ntime.sleep(60)\n"
+    )
+    spec = {"baseline": "base.jsonl", "suites": [{"name": "bfcl", "command": [sys.executable, "wait.py"]}]}
+    (tmp_path / "eval-gate.json").write_text(json.dumps(spec))
+    with subprocess.Popen([program, "gate", "--compat"], cwd=tmp_path, stderr=subprocess.PIPE, text=True) as gate:
+        deadline = time.monotonic() + 30
+        while not (tmp_path / "pid").exists() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        gate.send_signal(signal.SIGTERM)
+        assert gate.wait(timeout=20) == 130, gate.stderr.read()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert not (tmp_path / "gate-result.json").exists()
 
 
 def test_compat_the_baseline_is_stamped_anew_to_the_byte(compat, tmp_path):
