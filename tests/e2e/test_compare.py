@@ -1,5 +1,5 @@
-"""`evalcore compare` shows by what runs of one suite differ, item by item, and drops none; summaries and reports say how sure a
-score is."""
+"""`evalcore compare` shows by what runs of one suite differ, item by item, and drops none; summaries and reports say
+how sure a score is."""
 
 import json
 
@@ -49,7 +49,8 @@ def test_items_that_a_run_misses_are_shown_and_bound_the_difference(evalcore, tm
     run_graded(evalcore, tmp_path, "b", "er" + "r" * 8)
     run_graded(evalcore, tmp_path, "c", "r" * 4, "--limit", "4")
     found = compared(evalcore, "a", "b", "c")
-    assert [(run["scored"], run["errors"], run["not_run"]) for run in found["runs"]] == [(9, 1, 0), (9, 1, 0), (4, 0, 6)]
+    counts = [(run["scored"], run["errors"], run["not_run"]) for run in found["runs"]]
+    assert counts == [(9, 1, 0), (9, 1, 0), (4, 0, 6)]
     between = found["comparisons"][0]
     assert [item["id"] for item in between["missing"]] == ["i000", "i009"]
     assert between["missing"][0]["second"] == {"state": "errored", "value": None, "why": "backend_fault"}

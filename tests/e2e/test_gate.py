@@ -1,5 +1,5 @@
-"""`evalcore gate` passes what is shown to be no worse, and its exit status tells fail from inconclusive and from errors;
-`--compat` behaves as the harness's eval-gate."""
+"""`evalcore gate` passes what is shown to be no worse, and its exit status tells fail from inconclusive and from
+errors; `--compat` behaves as the harness's eval-gate."""
 
 import json
 import os
@@ -62,7 +62,8 @@ def test_several_suites_pass_together(evalcore, runs, tmp_path):
 
 
 def test_what_is_no_pair_of_runs_is_refused(evalcore, runs, tmp_path):
-    for arguments in (["same"], [], ["same", "absent"], ["same", "base", "--margin", "0"], ["same", "base", "--spec", "x"]):
+    pair = ["same", "base"]
+    for arguments in (["same"], [], ["same", "absent"], [*pair, "--margin", "0"], [*pair, "--spec", "x"]):
         done = evalcore("gate", *arguments)
         assert (done.returncode, done.stdout) == (USAGE, ""), arguments
         assert done.stderr.startswith("evalcore: ")
@@ -77,7 +78,9 @@ def row(task, score, metric="accuracy"):
 def compat(evalcore, tmp_path):
     (tmp_path / "base.jsonl").write_text(row("bfcl", 0.8) + "garbage\n" + row("tau", 0.55))
     (tmp_path / "eval-gate.json").write_text(
-        json.dumps({"baseline": "base.jsonl", "suites": [{"name": "bfcl"}, {"name": "t", "task": "tau", "threshold": 3}]})
+        json.dumps(
+            {"baseline": "base.jsonl", "suites": [{"name": "bfcl"}, {"name": "t", "task": "tau", "threshold": 3}]}
+        )
     )
 
     def gate(candidate, *arguments):

@@ -63,7 +63,11 @@ def test_a_mean_has_the_standard_error_and_the_interval_of_scipy(ask, values, co
         assert close(found["interval"], list(theirs), 1e-11)
 
 
-@given(st.lists(st.tuples(scores, st.integers(0, 7)), min_size=3, max_size=60).filter(lambda v: len({c for _, c in v}) > 1))
+@given(
+    st.lists(st.tuples(scores, st.integers(0, 7)), min_size=3, max_size=60).filter(
+        lambda rows: len({cluster for _, cluster in rows}) > 1
+    )
+)
 def test_a_clustered_mean_is_that_of_a_regression_on_a_constant(ask, rows):
     values, clusters = [list(column) for column in zip(*rows)]
     found = ask("clustered", values=values, clusters=clusters, confidence=0.95)
