@@ -10,6 +10,7 @@
 #include "argument_secrets.hpp"
 #include "backend_options.hpp"
 #include "checks.hpp"
+#include "comparison_options.hpp"
 #include "open_backend.hpp"
 #include "pool_options.hpp"
 #include "printable.hpp"
@@ -242,6 +243,15 @@ command parse_arguments(int argc, char** argv) {
   merge_arguments merge;
   auto* merge_command = add_merge_command(app, merge);
 
+  compare_arguments compare;
+  auto* compare_command = add_compare_command(app, compare);
+
+  gate_arguments gate;
+  auto* gate_command = add_gate_command(app, gate);
+
+  power_arguments power;
+  auto* power_command = add_power_command(app, power);
+
   probe_arguments probe;
   auto* probe_command = add_probe_command(app, probe);
 
@@ -266,6 +276,9 @@ command parse_arguments(int argc, char** argv) {
     merge.as_given = given;
     return merge;
   }
+  if (compare_command->parsed()) return compare;
+  if (gate_command->parsed()) return gate;
+  if (power_command->parsed()) return power;
   if (probe_command->parsed()) return probe;
   return backends;
 }

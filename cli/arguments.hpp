@@ -16,6 +16,8 @@
 #include <evalcore/run/shard.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
 
+#include "comparison_arguments.hpp"
+
 namespace evalcore::cli {
 
 /// Which backend, and how to reach or start it.
@@ -112,8 +114,9 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, merge_arguments, probe_arguments,
-                             backends_arguments, parsed_exit>;
+using command =
+    std::variant<run_arguments, plan_arguments, merge_arguments, compare_arguments, gate_arguments,
+                 power_arguments, probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -12,6 +12,9 @@ namespace evalcore::cli {
 [[nodiscard]] result<int> run_command(const run_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> plan_command(const plan_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> merge_command(const merge_arguments& arguments);
+[[nodiscard]] result<int> compare_command(const compare_arguments& arguments);
+[[nodiscard]] result<int> gate_command(const gate_arguments& arguments, const std::stop_token& stop);
+[[nodiscard]] result<int> power_command(const power_arguments& arguments);
 [[nodiscard]] result<int> probe_command(const probe_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> backends_command(const backends_arguments& arguments);
 

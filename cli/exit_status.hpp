@@ -7,9 +7,11 @@ namespace evalcore::cli {
 /// What the shell sees. Kept for ever: scripts test these numbers.
 namespace exit_status {
 inline constexpr int done = 0;
+inline constexpr int gate_failed = 1;
 inline constexpr int usage = 2;
 inline constexpr int backend_unavailable = 3;
 inline constexpr int items_errored = 4;
+inline constexpr int gate_inconclusive = 5;
 inline constexpr int system_refused = 71;  // EX_OSERR: no memory, no thread.
 inline constexpr int interrupted = 130;
 }  // namespace exit_status

@@ -32,6 +32,11 @@ int run(int argc, char** argv) {
             return cli::plan_command(arguments, interrupted.token());
           },
           [&](const cli::merge_arguments& arguments) { return cli::merge_command(arguments); },
+          [&](const cli::compare_arguments& arguments) { return cli::compare_command(arguments); },
+          [&](const cli::gate_arguments& arguments) {
+            return cli::gate_command(arguments, interrupted.token());
+          },
+          [&](const cli::power_arguments& arguments) { return cli::power_command(arguments); },
           [&](const cli::probe_arguments& arguments) {
             return cli::probe_command(arguments, interrupted.token());
           },

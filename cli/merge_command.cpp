@@ -1,8 +1,6 @@
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <evalcore/run/merge.hpp>
@@ -11,18 +9,13 @@
 #include "exit_status.hpp"
 #include "outputs.hpp"
 #include "printable.hpp"
+#include "run_store.hpp"
 
 namespace evalcore::cli {
 namespace {
 
 /// Items beyond this many are counted, not listed.
 constexpr std::size_t missing_shown = 100;
-
-std::string store_in(const std::string& path) {
-  std::error_code failed;
-  return std::filesystem::is_directory(path, failed) ? (std::filesystem::path(path) / "run.db").string()
-                                                     : path;
-}
 
 void list_missing(const run::merged_run& of, const std::string& store) {
   const auto shown = std::min(of.missing.size(), missing_shown);

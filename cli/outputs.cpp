@@ -19,7 +19,15 @@ void print_report(const run::summary& of, const run::outputs& paths, bool writte
     if (metric.scored < metric.items) {
       std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
     }
+    if (const auto sure = metric.interval())
+      std::printf(", 95 %% interval %.4f to %.4f,", sure->bounds.low, sure->bounds.high);
     std::printf(" over %llu items\n", static_cast<unsigned long long>(metric.items));
+  }
+  for (const auto& macro : of.macro_averages()) {
+    std::printf("macro %s: %.4f", macro.metric.c_str(), macro.mean.value);
+    if (const auto sure = stats::t_interval(macro.mean))
+      std::printf(", 95 %% interval %.4f to %.4f,", sure->low, sure->high);
+    std::printf(" over %llu categories\n", static_cast<unsigned long long>(macro.categories));
   }
   for (const auto& [code, count] : of.errors_by_class) {
     std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));

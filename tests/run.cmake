@@ -1,6 +1,8 @@
 evalcore_test(run
   SOURCES
     unit/test_budgeted_source.cpp
+    unit/test_comparison.cpp
+    unit/test_compat_gate.cpp
     unit/test_cost.cpp
     unit/system_calls.cpp
     unit/test_prepare.cpp
@@ -17,7 +19,7 @@ evalcore_test(run
     unit/test_suite_lines.cpp
     unit/test_suite_params.cpp
     unit/test_summary.cpp
-  LAYERS base chat wire net prefix engine backend score pool run)
+  LAYERS base stats chat wire net prefix engine backend score pool run)
 
 # Apart: the store's kill test forks, and must not do so in a program with threads.
 evalcore_test(runner LABEL threads
@@ -30,8 +32,8 @@ evalcore_test(runner LABEL threads
     unit/test_reported_resume.cpp
     unit/test_response_cache.cpp
     unit/test_runner.cpp
-  LAYERS base chat wire net prefix engine backend score pool run)
+  LAYERS base stats chat wire net prefix engine backend score pool run)
 
 evalcore_test(episodes LABEL threads
   SOURCES unit/test_episode_order.cpp unit/test_episode_request.cpp unit/test_episodes.cpp
-  LAYERS base chat wire net prefix engine backend score pool run)
+  LAYERS base stats chat wire net prefix engine backend score pool run)

@@ -5,3 +5,6 @@ target_link_libraries(score_replies PRIVATE evalcore_warnings evalcore_base eval
 add_executable(ask tools/ask.cpp)
 target_link_libraries(ask PRIVATE evalcore_warnings evalcore_cpp)
 target_include_directories(ask PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+
+add_executable(statistics tools/statistics.cpp)
+target_link_libraries(statistics PRIVATE evalcore_warnings evalcore_base evalcore_stats evalcore_stats_heavy)

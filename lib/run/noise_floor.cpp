@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include <evalcore/score/rate_bounds.hpp>
+#include <evalcore/stats/rate.hpp>
 
 namespace evalcore::run {
 namespace {
@@ -22,7 +22,7 @@ std::string points(double rate) {
 }
 
 std::string interval(std::uint64_t seen, std::uint64_t trials) {
-  const auto bounds = score::exact_bounds(seen, trials);
+  const auto bounds = stats::exact_bounds(seen, trials);
   return " (" + percent(static_cast<double>(seen) / static_cast<double>(trials)) + ", 95 % interval " +
          percent(bounds.low) + " to " + percent(bounds.high) + ")";
 }
@@ -40,7 +40,7 @@ std::optional<double> noise_floor::difference_stderr() const noexcept {
 }
 
 std::optional<double> noise_floor::difference_stderr_at_most() const {
-  return per_item(score::exact_bounds(flips, pairs).high, run_items);
+  return per_item(stats::exact_bounds(flips, pairs).high, run_items);
 }
 
 std::string noise_line(const noise_floor& of) {

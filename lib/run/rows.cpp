@@ -3,51 +3,30 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
 #include <evalcore/base/json.hpp>
 
+#include "run/foundation_json.hpp"
+
 namespace evalcore::run {
 namespace {
-
-/// Swift prints a double with the fewest digits that read back, as a plain decimal from 1e-4 to 2^53 and
-/// with an exponent outside; its JSON encoder leaves ".0" out.
-void append_as_swift(std::string& out, double number) {
-  if (!std::isfinite(number)) throw std::invalid_argument("a row holds finite numbers only");
-  constexpr double largest_plain = 9007199254740992.0;
-  const double size = std::fabs(number);
-  const bool plain = size == 0 || (size >= 1e-4 && size <= largest_plain);
-  std::array<char, 64> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
-                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
-  out.append(text.data(), end);
-}
 
 /// Members one by one, in the order in which they are sorted by the caller.
 class line {
  public:
   line& member(std::string_view key, const std::string& text) {
     begin(key);
-    std::string quoted;
-    json::append_quoted(quoted, text);
-    for (const char c : quoted) {
-      if (c == '/') out_ += '\\';
-      out_ += c;
-    }
+    append_as_foundation(out_, text);
     return *this;
   }
   line& member(std::string_view key, double number) {
     begin(key);
-    append_as_swift(out_, number);
+    append_as_foundation(out_, number);
     return *this;
   }
   line& literal(std::string_view key, std::string_view text) {

@@ -363,6 +363,19 @@ result<std::optional<earlier_reply>> store::find_earlier(
   }
 }
 
+result<std::map<std::pair<std::string, std::string>, std::string>> store::last_failures() const {
+  auto rows = impl_->database.prepare(
+      "SELECT item_key, cache_key, error_code FROM attempts WHERE state = 'failed' ORDER BY attempt_id");
+  if (!rows) return std::move(rows).error();
+  std::map<std::pair<std::string, std::string>, std::string> out;
+  for (;;) {
+    auto row = rows->next();
+    if (!row) return std::move(row).error();
+    if (!*row) return out;
+    out.insert_or_assign({std::string(rows->text(0)), std::string(rows->text(1))}, rows->text(2));
+  }
+}
+
 result<std::uint64_t> store::runs() const {
   auto counted = impl_->database.ask("SELECT count(*) FROM runs");
   if (!counted) return std::move(counted).error();

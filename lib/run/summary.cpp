@@ -6,7 +6,7 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/json_optional.hpp>
 #include <evalcore/base/version.hpp>
-#include <evalcore/score/rate_bounds.hpp>
+#include <evalcore/stats/rate.hpp>
 
 #include "run/limit_text.hpp"
 
@@ -81,7 +81,7 @@ json::value noise(const std::optional<noise_floor>& of) {
   };
   const auto bounds = [&](std::uint64_t noise_floor::* which) {
     if (!of) return json::value(json::array{json::value(), json::value()});
-    const auto rate = score::exact_bounds((*of).*which, of->pairs);
+    const auto rate = stats::exact_bounds((*of).*which, of->pairs);
     return json::value(json::array{rate.low, rate.high});
   };
   const auto rate = of && of->pairs > 0
@@ -101,6 +101,25 @@ json::value noise(const std::optional<noise_floor>& of) {
       {"cache_differed", json::or_null(of ? of->cache_differed : std::nullopt)},
       {"changed_where_cache_differed", told ? json::value(of->changed_where_cache_differed) : json::value()},
   };
+}
+
+json::value standard_error(const std::optional<stats::estimate>& of) {
+  return json::or_null(of ? of->standard_error : std::nullopt);
+}
+
+json::value macro(const std::vector<macro_average>& of) {
+  json::array all;
+  for (const auto& one : of) {
+    const auto bounds = stats::t_interval(one.mean);
+    all.push_back(json::object{
+        {"metric", one.metric},
+        {"categories", one.categories},
+        {"score", one.mean.value},
+        {"stderr", standard_error(one.mean)},
+        {"interval", bounds ? json::value(json::array{bounds->low, bounds->high}) : json::value()},
+    });
+  }
+  return all;
 }
 
 /// Two blanks a level: for a file that a person opens.
@@ -147,20 +166,13 @@ std::optional<double> over_all(const summary& of, bool upper) {
 
 }  // namespace
 
-double metric_summary::score() const noexcept {
-  return items == 0 ? 0.0 : total / static_cast<double>(items);
-}
-
-double metric_summary::upper_bound() const noexcept {
-  return items == 0 ? 0.0 : (total + static_cast<double>(items - scored)) / static_cast<double>(items);
-}
-
 std::optional<double> summary::score() const noexcept { return over_all(*this, false); }
 std::optional<double> summary::score_upper_bound() const noexcept { return over_all(*this, true); }
 
 std::string to_json(const summary& of) {
   json::array metrics;
   for (const auto& one : of.metrics) {
+    const auto interval = one.interval();
     metrics.push_back(json::object{
         {"category", one.category.empty() ? json::value() : json::value(one.category)},
         {"metric", one.metric},
@@ -168,6 +180,10 @@ std::string to_json(const summary& of) {
         {"scored", one.scored},
         {"score", one.score()},
         {"score_bounds", json::array{one.score(), one.upper_bound()}},
+        {"stderr", standard_error(one.estimate())},
+        {"interval",
+         interval ? json::value(json::array{interval->bounds.low, interval->bounds.high}) : json::value()},
+        {"interval_kind", interval ? json::value(interval->kind) : json::value()},
     });
   }
   const double done = static_cast<double>(of.answered - of.reused);
@@ -207,6 +223,7 @@ std::string to_json(const summary& of) {
       {"score", json::or_null(of.score())},
       {"score_bounds", json::array{json::or_null(of.score()), json::or_null(of.score_upper_bound())}},
       {"metrics", metrics},
+      {"macro", macro(of.macro_averages())},
       {"wall_s", of.wall_s},
       {"processor_s", json::or_null(of.processor_s)},
       {"peak_memory_gb",

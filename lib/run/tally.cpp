@@ -10,6 +10,7 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
 void add(metric_summary& metric, double value) {
   metric.scored += 1;
   metric.total += value;
+  metric.squares += value * value;
 }
 
 /// Beyond this no model has a context; sums of counts up to it cannot overflow.

@@ -14,7 +14,7 @@ import tempfile
 
 RANK = {
     "base": 0,
-    "chat": 1,
+    "chat": 1, "stats": 1,
     "wire": 2, "net": 2,
     "engine": 3,
     "prefix": 4, "backend": 4,

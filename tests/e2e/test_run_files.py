@@ -50,7 +50,7 @@ def paths(value, free, prefix=""):
 
 @pytest.fixture
 def folder(evalcore, write_suite, tmp_path):
-    items = [{**hi(number), "category": "greetings"} for number in range(3)]
+    items = [{**hi(number), "category": f"c{number % 2}"} for number in range(3)]
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"text": "Hello!"}) + "\n")
     (tmp_path / "prices.json").write_text('{"usd_per_million_tokens": [{"model": "*", "input": 1, "output": 2}]}')

@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/summary.hpp>
 
@@ -46,6 +48,42 @@ TEST_CASE("a further metric is told with its bounds and is no part of the score"
   REQUIRE(metrics.size() == 3);
   CHECK(json::to_text(*metrics[2].find("metric")) == "\"acc_norm\"");
   CHECK(run::rows_of(of, {}).size() == 3);
+}
+
+TEST_CASE("right-or-wrong scores have Wilson's interval, parts of points Student's") {
+  const run::metric_summary rate{"", "accuracy", 20, 20, 0};  // Nothing of 20: up to 0.1611 (Newcombe 1998).
+  REQUIRE(rate.interval());
+  CHECK(rate.interval()->kind == "wilson");
+  CHECK(rate.interval()->bounds.low == 0);
+  CHECK(rate.interval()->bounds.high == doctest::Approx(0.1611).epsilon(1e-3));
+  // 0.5, 0.5, 0.6, 0.4: mean 0.5, squares 1.02, standard error sqrt(0.02 / 3 / 4); t of three degrees 3.1824.
+  const run::metric_summary parts{"", "f1", 4, 4, 2, false, 1.02};
+  REQUIRE(parts.interval());
+  CHECK(parts.interval()->kind == "t");
+  CHECK(*parts.estimate()->standard_error == doctest::Approx(std::sqrt(0.02 / 12)));
+  CHECK(parts.interval()->bounds.high == doctest::Approx(0.5 + 3.1824 * std::sqrt(0.02 / 12)).epsilon(1e-4));
+  // 0.5, 0.5, 1, 0 have one of more than the scale.
+  CHECK(run::metric_summary{"", "f1", 4, 4, 2, false, 1.5}.interval()->bounds == stats::interval{0, 1});
+  CHECK_FALSE(run::metric_summary{"", "f1", 1, 1, 0.5, false, 0.25}.interval());
+  CHECK_FALSE(run::metric_summary{}.interval());
+}
+
+TEST_CASE("reported: a category that is named as the whole is one of the categories") {
+  run::summary of;
+  of.metrics = {{"easy", "accuracy", 4, 4, 3, false, 3},
+                {"all", "accuracy", 2, 2, 1, false, 1},
+                {"easy", "f1", 4, 4, 3, false, 3}};
+  CHECK(*of.score() == doctest::Approx(0.7));
+  const auto macros = of.macro_averages();
+  REQUIRE(macros.size() == 1);  // f1 has one category alone.
+  CHECK(macros[0].metric == "accuracy");
+  CHECK(macros[0].categories == 2);
+  CHECK(macros[0].mean.value == doctest::Approx(0.625));
+  // Variances of the means: 0.75 / 3 / 4 and 0.5 / 1 / 2.
+  CHECK(*macros[0].mean.standard_error == doctest::Approx(std::sqrt(0.0625 + 0.25) / 2));
+  const auto root = as_json(of);
+  CHECK(root.find("macro")->if_array()->size() == 1);
+  CHECK(*root.find("score")->if_double() == doctest::Approx(0.7));
 }
 
 TEST_CASE("what is known of the backend is named") {

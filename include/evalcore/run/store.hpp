@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
@@ -119,6 +120,9 @@ class store {
   /// Errors: as find().
   [[nodiscard]] result<std::optional<earlier_reply>> find_earlier(
       const std::string& cache_key, const std::function<bool(const chat::reply&)>& fits) const;
+  /// The classes of the last failures, by item key and cache key, of all items that ever failed: also of
+  /// those that were answered later.
+  [[nodiscard]] result<std::map<std::pair<std::string, std::string>, std::string>> last_failures() const;
   /// Runs that were begun in this file.
   [[nodiscard]] result<std::uint64_t> runs() const;
   /// Items of this file that were out when an earlier process ended without an answer: the backend may have

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <evalcore/backend/backend.hpp>
@@ -12,8 +13,16 @@
 #include <evalcore/run/cost.hpp>
 #include <evalcore/run/noise_floor.hpp>
 #include <evalcore/run/rows.hpp>
+#include <evalcore/stats/interval.hpp>
+#include <evalcore/stats/mean.hpp>
 
 namespace evalcore::run {
+
+/// How sure a score is: where the mean of very many such items would be, with 95 % confidence.
+struct score_interval {
+  std::string_view kind;  ///< "wilson" of scores that are all 0 or 1, else "t".
+  stats::interval bounds;
+};
 
 /// One metric over the items that share it.
 struct metric_summary {
@@ -23,11 +32,23 @@ struct metric_summary {
   std::uint64_t scored = 0;
   double total = 0;      ///< Sum of the values of the scored items.
   bool further = false;  ///< Told beside the score and no part of it (score::scorer::further_metrics).
+  double squares = 0;    ///< Sum of the squares of these values.
 
   /// Missing items (errored, unscored, not run) counted wrong: what is reported as the score.
   [[nodiscard]] double score() const noexcept;
   /// Missing items counted right.
   [[nodiscard]] double upper_bound() const noexcept;
+  /// The score with its standard error; absent without items.
+  [[nodiscard]] std::optional<stats::estimate> estimate() const;
+  /// Absent without items, and of a single one that is neither right nor wrong.
+  [[nodiscard]] std::optional<score_interval> interval() const;
+};
+
+/// The mean of the categories' scores, each of the same weight.
+struct macro_average {
+  std::string metric;
+  std::uint64_t categories = 0;
+  stats::estimate mean;  ///< Categories are strata; without a standard error where one has a single item.
 };
 
 /// What a run cost.
@@ -102,6 +123,8 @@ struct summary {
   /// All items over all metrics but further ones, missing items wrong; nothing when there is no item.
   [[nodiscard]] std::optional<double> score() const noexcept;
   [[nodiscard]] std::optional<double> score_upper_bound() const noexcept;
+  /// Of each metric that two or more categories have.
+  [[nodiscard]] std::vector<macro_average> macro_averages() const;
 };
 
 /// The summary as JSON, two blanks a level, keys in a fixed order, unknown figures null.

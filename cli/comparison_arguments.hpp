@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace evalcore::cli {
+
+struct compare_arguments {
+  std::vector<std::string> runs;  ///< Stores, or folders with one; two at least.
+  std::string suite;              ///< Empty: where the first run found it.
+  std::string answers;
+  bool json = false;
+};
+
+/// What only `gate --compat` takes.
+struct compat_arguments {
+  bool wanted = false;
+  std::string spec;
+  std::string candidate;
+  std::string baseline;
+  std::string budget;
+  std::optional<double> threshold;
+  std::uint64_t passes = 1;
+  bool update_baseline = false;
+};
+
+struct gate_arguments {
+  std::vector<std::string> runs;  ///< Candidate and baseline, in turn.
+  std::string suite;
+  std::string answers;
+  double margin = 0.02;
+  double alpha = 0.05;
+  double power = 0.8;
+  std::string out = "gate-result.json";
+  bool json = false;
+  compat_arguments compat;
+};
+
+struct power_arguments {
+  double margin = 0.02;
+  double difference = 0;
+  double alpha = 0.05;
+  double power = 0.8;
+  std::optional<double> differing;  ///< Share of items that are right in one run alone.
+  std::optional<double> spread;     ///< Standard deviation of the items' differences.
+  std::optional<std::uint64_t> items;
+  std::uint64_t looks = 0;
+  bool json = false;
+};
+
+}  // namespace evalcore::cli
