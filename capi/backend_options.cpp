@@ -214,6 +214,10 @@ evc_status evc_backend_options_set_evaluation(evc_backend_options* options, evc_
     return {};
   });
 }
+evc_status evc_backend_options_set_verdict_folder(evc_backend_options* options, evc_str path) EVC_NOEXCEPT {
+  return keep_text(options, {"verdict_folder", capi::embedded_kind}, path,
+                   [](auto& o) -> auto& { return o.embedded.verdict_folder; });
+}
 evc_status evc_backend_options_set_cache_max_bytes(evc_backend_options* options,
                                                    uint64_t bytes) EVC_NOEXCEPT {
   return keep_count(options, {"cache_max_bytes", capi::embedded_kind}, bytes, 1, UINT64_MAX,

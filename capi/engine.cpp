@@ -298,11 +298,12 @@ evc_status evc_engine_open(evc_str model, const evc_engine_options* options, evc
     auto what = how->model;
     what.model_path = *std::move(path);
     what.max_rows = how->how.max_batch_size;
-    const auto load = [&what]() -> result<engine::loaded_engine> {
+    const auto load = [&what, &how]() -> result<engine::loaded_engine> {
       auto opened = engine::open_llama(what);
       if (!opened) return std::move(opened).error();
       engine::loaded_engine made{.engine = *std::move(opened)};
       if (what.mode == engine::evaluation::fast) made.safe_width = what.max_rows;
+      made.verdict_folder = how->verdict_folder;
       return made;
     };
     return start(load, *how, out);

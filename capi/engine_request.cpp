@@ -140,6 +140,14 @@ evc_status evc_engine_options_set_evaluation(evc_engine_options* options, evc_st
     return {};
   });
 }
+evc_status evc_engine_options_set_verdict_folder(evc_engine_options* options, evc_str path) EVC_NOEXCEPT {
+  return set_of_model(options, "verdict_folder", [&](auto&) -> result<void> {
+    auto read = capi::read_text(path, "verdict_folder");
+    if (!read) return std::move(read).error();
+    options->verdict_folder = *std::move(read);
+    return {};
+  });
+}
 
 evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT {
   try {

@@ -17,6 +17,7 @@ struct evc_engine_options : evalcore::capi::handle<evc_engine_options>, evalcore
   std::optional<bool> per_row_sampling;
   evalcore::engine::prefix_cache_options prefixes;
   evalcore::engine::llama_options model;  ///< Of a GGUF, without what stands above.
+  std::string verdict_folder;             ///< Of a GGUF, too.
   const char* only_of_a_model = nullptr;  ///< The name of an option that a table has no use for; null: none.
 };
 

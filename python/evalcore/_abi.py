@@ -91,6 +91,7 @@ evc_backend_options_set_slots               status  handle u32
 evc_backend_options_set_context_per_slot    status  handle u32
 evc_backend_options_set_threads             status  handle u32
 evc_backend_options_set_evaluation          status  handle str
+evc_backend_options_set_verdict_folder      status  handle str
 evc_backend_options_set_cache_max_bytes     status  handle u64
 evc_backend_options_set_server_program      status  handle str
 evc_backend_options_set_port                status  handle u16
@@ -176,6 +177,7 @@ evc_engine_options_set_cache_max_snapshots  status  handle u32
 evc_engine_options_set_context_tokens       status  handle u32
 evc_engine_options_set_threads              status  handle u32
 evc_engine_options_set_evaluation           status  handle str
+evc_engine_options_set_verdict_folder       status  handle str
 evc_engine_request_new                      handle
 evc_engine_request_free                     void    handle
 evc_engine_request_set_prompt               status  handle str i32

@@ -37,6 +37,7 @@ class BackendOptions(TypedDict, total=False):
     context_per_slot: int
     threads: int
     evaluation: str
+    verdict_folder: Path
     cache_max_bytes: int
     server_program: Path
     port: int
@@ -81,6 +82,7 @@ class EngineOptions(TypedDict, total=False):
     context_tokens: int
     threads: int
     evaluation: str
+    verdict_folder: Path
 
 
 class EpisodesOptions(TypedDict, total=False):

@@ -48,6 +48,9 @@ public struct BackendOptions: Sendable {
     public var threads: Int?
     /// Of `embedded`: `parity` (the default) or `fast`.
     public var evaluation: String?
+    /// Of `embedded`: a folder where what the comparison of bits at a model's load found is kept, so that a model is
+    /// compared once on a machine; made where it is missing. Without it each load compares, which takes seconds.
+    public var verdictFolder: String?
     /// Of `embedded`: bytes that kept prefixes may take. Default: a quarter of the working set, at most 8 GiB.
     public var cacheMaxBytes: Int?
 
@@ -117,6 +120,7 @@ public struct BackendOptions: Sendable {
         try write.count("contextPerSlot", contextPerSlot, evc_backend_options_set_context_per_slot)
         try write.count("threads", threads, evc_backend_options_set_threads)
         try write.text("evaluation", evaluation, evc_backend_options_set_evaluation)
+        try write.text("verdictFolder", verdictFolder, evc_backend_options_set_verdict_folder)
         try write.count("cacheMaxBytes", cacheMaxBytes, evc_backend_options_set_cache_max_bytes)
         try write.text("serverProgram", serverProgram, evc_backend_options_set_server_program)
         try write.count("port", port, evc_backend_options_set_port)

@@ -1,5 +1,6 @@
 """An engine of native code: known answers, events as they come, phases, cancellation."""
 
+import json
 import threading
 
 import pytest
@@ -31,6 +32,22 @@ def test_a_gguf_model_is_opened_without_a_table():
     assert ended[0].info["finish_reason"] == "stop"
     with pytest.raises(errors.NotFoundError, match="missing.gguf"):
         evalcore.Engine.open("missing.gguf")
+
+
+def test_a_model_is_compared_once_where_the_verdict_is_kept(tmp_path):
+    with evalcore.Engine.open(MODEL, context_tokens=256, max_batch_size=2, verdict_folder=tmp_path / "kept"):
+        (kept,) = (tmp_path / "kept").iterdir()
+    found = json.loads(kept.read_text())
+    assert (found["width"], found["restores"], found["why"]) == (2, True, "")
+    told = []
+    for width in (2, 1):
+        folder = tmp_path / str(width)
+        with evalcore.Backend("embedded", model=MODEL, context_per_slot=256, slots=2, verdict_folder=folder):
+            (kept,) = folder.iterdir()
+        kept.write_text(json.dumps({**json.loads(kept.read_text()), "width": width, "why": "as this test has it"}))
+        with evalcore.Backend("embedded", model=MODEL, context_per_slot=256, slots=2, verdict_folder=folder) as backend:
+            told.append("one by one" in " ".join(backend.info["notes"]))
+    assert told == [False, True]
 
 
 def test_an_option_of_models_is_refused_for_a_table(runtime):

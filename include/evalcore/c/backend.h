@@ -88,6 +88,11 @@ EVC_API evc_status evc_backend_options_set_threads(evc_backend_options* options,
  * beside it may change a token. */
 EVC_API evc_status evc_backend_options_set_evaluation(evc_backend_options* options,
                                                       evc_str name) EVC_NOEXCEPT;
+/** A folder where what the comparison of bits at a model's load found is kept, so that a model is compared
+ * once on a machine; made where it is missing. Default: none, so that each load compares, which takes
+ * seconds. */
+EVC_API evc_status evc_backend_options_set_verdict_folder(evc_backend_options* options,
+                                                          evc_str path) EVC_NOEXCEPT;
 /** Bytes that kept prefixes may take, above 0 (`--cache-memory-max-gb`, but in bytes). Default: a quarter of
  * the working set, at most 8 GiB. */
 EVC_API evc_status evc_backend_options_set_cache_max_bytes(evc_backend_options* options,

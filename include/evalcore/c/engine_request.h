@@ -52,6 +52,9 @@ EVC_API evc_status evc_engine_options_set_context_tokens(evc_engine_options* opt
 EVC_API evc_status evc_engine_options_set_threads(evc_engine_options* options, uint32_t threads) EVC_NOEXCEPT;
 /** Only for evc_engine_open: "parity" (the default) or "fast", as for the backend (docs/engine.md). */
 EVC_API evc_status evc_engine_options_set_evaluation(evc_engine_options* options, evc_str name) EVC_NOEXCEPT;
+/** Only for evc_engine_open: a folder, as for the backend. Default: none. */
+EVC_API evc_status evc_engine_options_set_verdict_folder(evc_engine_options* options,
+                                                         evc_str path) EVC_NOEXCEPT;
 
 /**
  * What is asked of an engine. One thread at a time; may be used for many submissions. All that is given is
