@@ -37,18 +37,20 @@ result<void> reuse_answer(run_state& of, std::size_t position, const prepared_it
   return {};
 }
 
-result<void> keep_answer(run_state& of, std::size_t position, const item& one, const score::scorer& scorer,
-                         const item_record& record, const attempt_record& attempt, const chat::reply& reply) {
+result<void> put_answer(run_state& of, new_answer& what) {
+  if (of.host != nullptr) return of.into.put_reply(what.record, what.attempt, what.reply);
+  what.verdict = what.scorer->score(task_of(what.one), what.reply);
+  return of.into.put_reply(what.record, what.attempt, what.reply, what.verdict);
+}
+
+void count_answer(run_state& of, const new_answer& what) {
+  const auto epoch = what.record.epoch;
   if (of.host != nullptr) {
-    if (auto kept = of.into.put_reply(record, attempt, reply); !kept) return kept;
-    of.host->wants(position, record.epoch);
+    of.host->wants(what.position, epoch);
   } else {
-    const auto verdict = scorer.score(task_of(one), reply);
-    if (auto kept = of.into.put_reply(record, attempt, reply, verdict); !kept) return kept;
-    count(of, position, record.epoch, one, scorer, reply, verdict);
+    count(of, what.position, epoch, what.one, *what.scorer, what.reply, what.verdict);
   }
-  if (record.epoch == 0) of.counts.answer(reply);
-  return {};
+  if (epoch == 0) of.counts.answer(what.reply);
 }
 
 }  // namespace evalcore::run
