@@ -10,10 +10,21 @@
 
 namespace evalcore {
 
+namespace {
+
+/// Fetched once: with EVP_sha256() OpenSSL looks it up by name for every hash, which takes longer than to
+/// hash a short text. Never freed, since a thread may hash while the process ends.
+const EVP_MD* algorithm() {
+  static const EVP_MD* const fetched = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  return fetched;
+}
+
+}  // namespace
+
 struct sha256::state {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
   state() {
-    if (context == nullptr || EVP_DigestInit_ex(context, EVP_sha256(), nullptr) != 1) throw std::bad_alloc();
+    if (context == nullptr || EVP_DigestInit_ex(context, algorithm(), nullptr) != 1) throw std::bad_alloc();
   }
   ~state() { EVP_MD_CTX_free(context); }
   state(const state&) = delete;

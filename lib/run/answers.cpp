@@ -34,17 +34,16 @@ result<void> reuse_answer(run_state& of, std::size_t position, const prepared_it
   return {};
 }
 
-result<void> keep_answer(run_state& of, std::size_t position, const item& one, const score::scorer& scorer,
-                         const item_record& record, const attempt_record& attempt, const chat::reply& reply) {
-  if (of.host != nullptr) {
-    if (auto kept = of.into.put_reply(record, attempt, reply); !kept) return kept;
-    if (auto asked = of.host->wants(position, one, record, reply); !asked) return asked;
-  } else {
-    const auto verdict = scorer.score(task_of(one), reply);
-    if (auto kept = of.into.put_reply(record, attempt, reply, verdict); !kept) return kept;
-    count(of, position, record.epoch, one, scorer, reply, verdict);
-  }
-  if (record.epoch == 0) of.counts.answer(reply);
+result<void> put_answer(run_state& of, new_answer& what) {
+  if (of.host != nullptr) return of.into.put_reply(what.record, what.attempt, what.reply);
+  what.verdict = what.scorer->score(task_of(what.one), what.reply);
+  return of.into.put_reply(what.record, what.attempt, what.reply, what.verdict);
+}
+
+result<void> count_answer(run_state& of, const new_answer& what) {
+  if (what.record.epoch == 0) of.counts.answer(what.reply);
+  if (of.host != nullptr) return of.host->wants(what.position, what.one, what.record, what.reply);
+  count(of, what.position, what.record.epoch, what.one, *what.scorer, what.reply, what.verdict);
   return {};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 #include <evalcore/base/result.hpp>
@@ -22,9 +23,20 @@ namespace evalcore::run {
 [[nodiscard]] result<void> reuse_answer(run_state& of, std::size_t position, const prepared_item& what,
                                         const stored_reply& stored);
 
-/// The same for a reply that the store gets. Errors: storage; bad_suite.
-[[nodiscard]] result<void> keep_answer(run_state& of, std::size_t position, const item& one,
-                                       const score::scorer& scorer, const item_record& record,
-                                       const attempt_record& attempt, const chat::reply& reply);
+/// A reply that the store gets.
+struct new_answer {
+  std::size_t position = 0;
+  item one;  ///< At least what score::task refers to, and the category.
+  std::shared_ptr<const score::scorer> scorer;
+  item_record record;
+  attempt_record attempt;
+  chat::reply reply;
+  score::verdict verdict = {};  ///< As put_answer() has it; a host's is not known yet.
+};
+
+/// Scores it and writes both to the store. Errors: storage.
+[[nodiscard]] result<void> put_answer(run_state& of, new_answer& what);
+/// Counts it, or has the host asked for its score, once it is committed. Errors: bad_suite.
+[[nodiscard]] result<void> count_answer(run_state& of, const new_answer& what);
 
 }  // namespace evalcore::run

@@ -299,7 +299,8 @@ result<void> episode_turns::started(episode_number which, episode_live& one, con
     one.budget.sent(steady_clock::now());
     if (auto kept = kept_.put_turn(run_id_, one.record, one.turn); !kept) return kept;
   }
-  return store_.begin_attempt(one.turn.item, one.attempt);
+  auto begun = store_.begin_attempt(one.turn.item, one.attempt);
+  return begun ? result<void>{} : std::move(begun).error();
 }
 
 result<void> episode_turns::ended(episode_number which, episode_live& one, pool::event& event) {

@@ -5,7 +5,6 @@
 
 #include <evalcore/run/ids.hpp>
 
-#include "run/answers.hpp"
 #include "run/prepared_item.hpp"
 
 namespace evalcore::run {
@@ -63,15 +62,27 @@ result<void> flights::started(const pool::event& event) {
   one.attempt.started_unix_ms = unix_ms_now();
   one.attempt.failure.reset();
   one.attempt.cost = run_.costs.sent(one.bound);
-  return run_.into.begin_attempt(one.record, one.attempt);
+  one.attempt.number.reset();
+  auto begun = run_.into.begin_attempt(one.record, one.attempt);
+  if (!begun) return std::move(begun).error();
+  one.attempt.number = *begun;
+  return {};
 }
 
 result<void> flights::make(pool::item_id id) {
-  auto what = run_.read(out_.position(id), out_.second(id) ? second_epoch : 0);
+  auto how = out_.planned().take_sent(id);
+  const std::uint32_t epoch = out_.second(id) ? second_epoch : 0;
+  auto what = how.what ? run_.with_keys(out_.position(id), std::move(how.what->one),
+                                        std::move(how.what->request), epoch)
+                       : run_.read(out_.position(id), epoch);
   if (!what) return std::move(what).error();
-  const auto how = out_.planned().take_sent(id);
-  flight made{what->record, {unix_ms_now(), std::nullopt, how.predicted_cached, how.slot, std::nullopt}};
+  flight made{
+      std::move(what->record),
+      {.started_unix_ms = unix_ms_now(), .predicted_cached_tokens = how.predicted_cached, .slot = how.slot}};
   made.left_out = fields_left_out(what->one.request, what->request);
+  made.one = std::move(what->one);
+  made.one.request.messages = {};  // No scorer looks at them, and they may be long.
+  made.scorer = std::move(what->scorer);
   made.bound = out_.bound(id);
   flying_.insert_or_assign(id, std::move(made));
   return {};
@@ -109,20 +120,22 @@ result<void> flights::ended(pool::event& event) {
   }
   tell_order();
   outcome->dropped.insert(outcome->dropped.end(), was.left_out.begin(), was.left_out.end());
-  return answered(out_.position(event.id), was, *outcome);
+  arrived_.push_back({.position = out_.position(event.id),
+                      .one = std::move(was.one),
+                      .scorer = std::move(was.scorer),
+                      .record = std::move(was.record),
+                      .attempt = std::move(was.attempt),
+                      .reply = *std::move(outcome)});
+  return put_answer(run_, arrived_.back());
 }
 
-result<void> flights::answered(std::uint32_t position, const flight& was, const chat::reply& reply) {
-  auto one = run_.from.get(position);
-  if (!one) return std::move(one).error();
-  auto scorer = run_.scorer ? run_.scorer : score::find_scorer(one->scorer);
-  if (!scorer) return std::move(scorer).error();
-  if (auto kept = keep_answer(run_, position, *one, **scorer, was.record, was.attempt, reply); !kept) {
-    return kept;
+result<void> flights::committed() {
+  for (const auto& one : std::exchange(arrived_, {})) {
+    if (auto counted = count_answer(run_, one); !counted) return counted;
+    run_.now.done += 1;
+    tell_dropped(one.record.item_id, one.reply);
+    count_tokens(one.reply, one.attempt);
   }
-  run_.now.done += 1;
-  tell_dropped(was.record.item_id, reply);
-  count_tokens(reply, was.attempt);
   return {};
 }
 

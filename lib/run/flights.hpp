@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -10,6 +11,7 @@
 #include <evalcore/base/result.hpp>
 #include <evalcore/pool/pool.hpp>
 
+#include "run/answers.hpp"
 #include "run/outgoing.hpp"
 #include "run/run_state.hpp"
 
@@ -24,8 +26,10 @@ class flights {
   /// Both must outlive it.
   flights(run_state& of, outgoing& from) : run_(of), out_(from) {}
 
-  /// What happened to one of them. Errors: storage; bad_suite.
+  /// What happened to one of them, with what the store gets of it. Errors: storage; bad_suite.
   result<void> handle(pool::event& event);
+  /// Counts the answers since the last call, which are now in the store for good. Errors: bad_suite.
+  [[nodiscard]] result<void> committed();
 
  private:
   struct flight {
@@ -34,13 +38,14 @@ class flights {
     std::vector<std::string> left_out = {};  ///< Fields of the item that the prepared request lacks.
     bool waits = false;                      ///< For another attempt; the last one is stored.
     std::optional<pico_usd> bound = {};      ///< Of the cost of one attempt.
+    item one = {};                           ///< Without its messages.
+    std::shared_ptr<const score::scorer> scorer = {};
   };
 
   result<void> started(const pool::event& event);
   result<void> retrying(const pool::event& event);
   result<void> ended(pool::event& event);
   result<void> make(pool::item_id id);
-  result<void> answered(std::uint32_t position, const flight& was, const chat::reply& reply);
 
   void tell_order();
   void tell_dropped(const std::string& item_id, const chat::reply& reply);
@@ -50,6 +55,7 @@ class flights {
   run_state& run_;
   outgoing& out_;
   std::map<pool::item_id, flight> flying_;
+  std::vector<new_answer> arrived_;  ///< Written, and not committed yet.
   prefix::planning told_planning_ = prefix::planning::whole;
   std::set<std::string> told_dropped_;
   std::uint64_t second_errors_ = 0;

@@ -20,8 +20,15 @@
 
 namespace evalcore::run {
 
+/// An item as it was read and prepared.
+struct sent_item {
+  item one;
+  chat::request request;
+};
+
 /// What was decided when an item went out.
 struct dispatched {
+  std::optional<sent_item> what;  ///< Absent: it did not go out.
   std::optional<std::uint32_t> slot;
   std::optional<std::uint64_t> predicted_cached;
 };
@@ -70,8 +77,8 @@ class planned_source final : public pool::source {
   /// What was decided for an item that went out; once. Any thread.
   [[nodiscard]] dispatched take_sent(pool::item_id id) {
     const std::lock_guard lock(mutex_);
-    const auto found = sent_.extract(id);
-    return found ? found.mapped() : dispatched{};
+    auto found = sent_.extract(id);
+    return found ? std::move(found.mapped()) : dispatched{};
   }
   /// Any thread.
   [[nodiscard]] prefix::planning planning() const { return state_; }
@@ -96,18 +103,20 @@ class planned_source final : public pool::source {
 
   pool::pull work_for(const prefix::send& one) {
     auto read = from_.get(pending_[one.item]);
-    auto request = read ? prepare(*read, how_) : result<chat::request>(std::move(read).error());
+    auto request = read ? prepare(*read, how_) : result<chat::request>(read.error());
     if (!request) {
       failure_ = std::move(request).error();
       return pool::exhausted{};
     }
     // Groups count from 1 for endpoint affinity.
     const std::uint64_t group = std::uint64_t{dispatch_.order().group_of[one.item]} + 1;
-    pool::work work{one.item, *std::move(request), group, prompt_tokens(one.item)};
+    pool::work work{one.item, *request, group, prompt_tokens(one.item)};
     work.request.hints.slot = one.slot;
     if (cuts_ && exact()) work.request.hints.shared_tokens = cuts_->of(one.item);
+    dispatched made{sent_item{*std::move(read), *std::move(request)}, one.slot,
+                    exact() ? one.predicted_cached : std::nullopt};
     const std::lock_guard lock(mutex_);
-    sent_.insert_or_assign(one.item, dispatched{one.slot, exact() ? one.predicted_cached : std::nullopt});
+    sent_.insert_or_assign(one.item, std::move(made));
     return work;
   }
 

@@ -71,12 +71,15 @@ class byte_prompts {
       if (!failure_) failure_ = std::move(text).error();
       return {};
     }
-    if (held_bytes_ + text->size() > at_hand) {
+    return hold(at, *std::move(text));
+  }
+  std::string_view hold(std::uint32_t at, std::string text) {
+    if (held_bytes_ + text.size() > at_hand) {
       held_.clear();
       held_bytes_ = 0;
     }
-    held_bytes_ += text->size();
-    return held_.insert_or_assign(at, *std::move(text)).first->second;
+    held_bytes_ += text.size();
+    return held_.insert_or_assign(at, std::move(text)).first->second;
   }
   [[nodiscard]] const std::optional<error>& failure() const { return failure_; }
 
@@ -103,6 +106,7 @@ result<prefix::plan> plan_bytes(const suite& from, const std::vector<std::uint32
     auto text = prompts.read(at);
     if (!text) return std::move(text).error();
     making.add(*text);
+    prompts.hold(at, *std::move(text));
   }
   auto made = making.finish();
   if (prompts.failure()) return *prompts.failure();
@@ -211,13 +215,11 @@ result<tools_mode> choose_tools_mode(tools_mode asked, const suite& from, net::l
                                      const std::function<void(const std::string&)>& note,
                                      const backend::ask_again& again, const std::stop_token& stop) {
   if (asked != tools_mode::automatic) return asked;
-  std::vector<chat::tool> tools;
-  for (std::size_t i = 0; i < from.size() && tools.empty(); ++i) {
-    auto request = request_of(from, i, {});
-    if (!request) return std::move(request).error();
-    tools = std::move(request->tools);
-  }
-  if (tools.empty()) return tools_mode::native;
+  const auto first = from.first_with_tools();
+  if (!first) return tools_mode::native;
+  const auto request = request_of(from, *first, {});
+  if (!request) return request.error();
+  const auto& tools = request->tools;
 
   if (to.can().tools == backend::ability::no) {
     note(

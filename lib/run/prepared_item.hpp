@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <evalcore/base/result.hpp>
@@ -32,6 +33,14 @@ inline constexpr std::uint32_t second_epoch = 1;
                                               const std::map<std::string, std::string>& identity,
                                               std::uint32_t epoch,
                                               std::shared_ptr<const score::scorer> scorer);
+
+/// The same of an item that was read, and prepared. `known`: its record, where that was made before. Errors:
+/// as score::find_scorer().
+[[nodiscard]] result<prepared_item> with_keys(item one, chat::request request, const std::string& suite_hash,
+                                              const std::map<std::string, std::string>& identity,
+                                              std::uint32_t epoch,
+                                              std::shared_ptr<const score::scorer> scorer,
+                                              std::optional<item_record> known = {});
 
 /// What the scorer looks at; refers to the item.
 [[nodiscard]] score::task task_of(const item& one);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <evalcore/run/runner.hpp>
@@ -32,12 +34,21 @@ struct run_state {
       {};  ///< By position in the suite, whether an item is asked twice; empty: none is.
   std::optional<answer_pairs> pairs = {};            ///< There where some are.
   std::shared_ptr<const score::scorer> scorer = {};  ///< In the place of the items' own; null: those.
-  host_scoring* host = nullptr;                      ///< Where that is the host's, who asks it.
+  /// Of the first items that are sent, by position: to make one takes as long as to store the reply.
+  std::unordered_map<std::size_t, item_record> records = {};
+  host_scoring* host = nullptr;  ///< Where that is the host's, who asks it.
 
   run_state(const suite& what, store& kept_in, const run_options& options, const observer& watching)
       : from(what), into(kept_in), how(options), watch(watching), request(options.request) {}
   [[nodiscard]] result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
     return read_item(from, index, request, told.backend.identity, epoch, scorer);
+  }
+  /// Takes from `records`.
+  [[nodiscard]] result<prepared_item> with_keys(std::size_t index, item one, chat::request prepared,
+                                                std::uint32_t epoch) {
+    auto known = epoch == 0 ? records.extract(index) : decltype(records)::node_type();
+    return run::with_keys(std::move(one), std::move(prepared), from.hash(), told.backend.identity, epoch,
+                          scorer, known ? std::optional(std::move(known.mapped())) : std::nullopt);
   }
   [[nodiscard]] bool asks_twice(std::size_t position) const { return pairs && twice[position]; }
 

@@ -29,6 +29,8 @@ using std::chrono::steady_clock;
 
 /// How often committed replies are flushed to the disk, and progress is told at least.
 constexpr auto sync_interval = std::chrono::milliseconds(200);
+/// Events: more than what comes in one turn of the loop, few enough to be kept within milliseconds.
+constexpr std::size_t most_kept_together = 256;
 /// How often the history of adaptive limits is committed, if it has grown.
 constexpr auto limits_interval = std::chrono::seconds(1);
 
@@ -204,22 +206,17 @@ class runner {
     auto kept_limits = started_;
     requests.start();
     for (;;) {
-      auto event = requests.poll(sync_interval);
+      auto events = take_events(requests);
+      if (auto kept = keep(events, flying, requests); !kept) return kept;
       const auto now = steady_clock::now();
-      if (event) {
-        if (event->what == pool::event::kind::drained) {
-          told_.wall_s = seconds(now - started_);
-          told_.processor_s = processor_seconds() - processor_at_start;
-          told_.peak_memory = peak_memory();
-          told_.endpoints = requests.figures();
-          if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
-          tell(now);
-          return drained(*event);
-        }
-        const bool answered = event->what == pool::event::kind::ended && event->outcome->has_value();
-        auto handled = store_failure_ ? result<void>() : bear(flying.handle(*event), requests);
-        if (!handled) return handled;
-        if (store_failure_ && answered && !out_->second(event->id)) told_.not_saved += 1;
+      if (!events.empty() && is_last(events.back())) {
+        told_.wall_s = seconds(now - started_);
+        told_.processor_s = processor_seconds() - processor_at_start;
+        told_.peak_memory = peak_memory();
+        told_.endpoints = requests.figures();
+        if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
+        tell(now);
+        return drained(events.back());
       }
       if (scoring_ && !store_failure_) {
         if (auto scored = bear(scoring_->go_on(), requests); !scored) return scored;
@@ -236,6 +233,38 @@ class runner {
       }
       tell(now);
     }
+  }
+
+  static bool is_last(const pool::event& one) { return one.what == pool::event::kind::drained; }
+
+  /// What has come, once something has; what ends the run stands last.
+  static std::vector<pool::event> take_events(pool::pool& from) {
+    std::vector<pool::event> all;
+    for (auto one = from.poll(sync_interval); one; one = from.poll(std::chrono::milliseconds::zero())) {
+      all.push_back(*std::move(one));
+      if (is_last(all.back()) || all.size() == most_kept_together) break;
+    }
+    return all;
+  }
+
+  /// Into the store, all at once: a commit costs more than what it commits.
+  result<void> keep(std::vector<pool::event>& events, flights& flying, pool::pool& requests) {
+    if (events.empty()) return {};
+    if (!store_failure_) {
+      auto handled = bear(run_.into.together([&]() -> result<void> {
+        for (auto& one : events) {
+          if (auto done = flying.handle(one); !done) return done;
+        }
+        return {};
+      }),
+                          requests);
+      if (!handled) return handled;
+    }
+    if (!store_failure_) return flying.committed();
+    told_.not_saved += static_cast<std::uint64_t>(std::ranges::count_if(events, [this](const auto& one) {
+      return one.what == pool::event::kind::ended && one.outcome->has_value() && !out_->second(one.id);
+    }));
+    return {};
   }
 
   /// A store that takes no more ends the run, but not what can be told of it; other errors end both.

@@ -15,7 +15,7 @@ namespace evalcore::run {
 namespace {
 
 /// So that the log stays small under a caller who never calls sync().
-constexpr int commits_without_sync = 1000;
+constexpr int writes_without_sync = 1000;
 
 template <class Integer>
 std::optional<std::int64_t> column(const std::optional<Integer>& count) {
@@ -31,6 +31,18 @@ void bind_cost(statement& into, const std::optional<cost>& of) {
   into.bind(of ? std::optional(amount(of->least)) : std::nullopt);
   into.bind(of && of->most ? std::optional(amount(*of->most)) : std::nullopt);
 }
+
+/// True as long as it lives.
+class marked {
+ public:
+  explicit marked(bool& flag) : flag_(flag) { flag_ = true; }
+  ~marked() { flag_ = false; }
+  marked(const marked&) = delete;
+  marked& operator=(const marked&) = delete;
+
+ private:
+  bool& flag_;
+};
 
 std::string identity_text(const std::map<std::string, std::string>& identity) {
   json::object members;
@@ -70,7 +82,9 @@ struct store::impl {
   statement sum_costs;
 
   std::string run_id;  ///< Empty before begin_run().
-  int unsynced = 0;
+  int unsynced = 0;    ///< Writes.
+  bool grouping = false;
+  std::optional<error> failed_in_group;
   std::optional<error>
       broken;  ///< A flush failed: the kernel may have dropped what a second one would claim to have written.
 
@@ -130,15 +144,35 @@ struct store::impl {
     return {};
   }
 
-  /// One transaction around `work`.
+  /// One transaction around `work`, unless it is a part of a group, which has its own.
   template <class Work>
   result<void> commit(const Work& work) {
     if (broken) return *broken;
+    ++unsynced;
+    if (grouping) {
+      result<void> done = work();
+      if (!done && !failed_in_group) failed_in_group = done.error();
+      return done;
+    }
     auto begun = transaction::begin(database);
     if (!begun) return std::move(begun).error();
     if (result<void> done = work(); !done) return done;
     if (auto committed = begun->commit(); !committed) return committed;
-    return ++unsynced < commits_without_sync ? result<void>{} : sync();
+    return unsynced < writes_without_sync ? result<void>{} : sync();
+  }
+
+  result<void> together(const std::function<result<void>()>& work) {
+    return commit([&]() -> result<void> {
+      result<void> done;
+      {
+        const marked here(grouping);
+        done = work();
+      }
+      // Half of a write must not be kept, whatever `work` makes of its failure.
+      if (auto failed = std::exchange(failed_in_group, std::nullopt); failed && done)
+        return *std::move(failed);
+      return done;
+    });
   }
 
   result<void> sync() {
@@ -154,27 +188,32 @@ struct store::impl {
     return {};
   }
 
-  result<void> open_attempt(const item_record& item, const attempt_record& attempt) {
+  /// Gives its number.
+  result<std::int64_t> open_attempt(const item_record& item, const attempt_record& attempt) {
     if (run_id.empty())
       return fail(errc::invalid_argument, stage::store, "an attempt needs begin_run() first");
     auto known = add_item.bind(item.item_key).bind(item.item_id).bind(std::int64_t{item.epoch}).run();
-    if (!known) return known;
+    if (!known) return std::move(known).error();
     add_attempt.bind(run_id).bind(item.item_key).bind(item.cache_key).bind(attempt.started_unix_ms);
     bind_cost(add_attempt, attempt.cost);
-    return add_attempt.run();
+    if (auto added = add_attempt.run(); !added) return std::move(added).error();
+    return database.last_id();
   }
 
   /// Ends the attempt that begin_attempt() opened, or one that is opened here; gives its number.
   result<std::int64_t> end_attempt(const item_record& item, const attempt_record& attempt,
                                    std::string_view state) {
-    auto open = find_open.bind(item.item_key).bind(item.cache_key).next();
-    if (!open) return std::move(open).error();
-    std::optional<std::int64_t> id;
-    if (*open && !find_open.is_null(0)) id = find_open.integer(0);
-    find_open.reset();
+    auto id = attempt.number;
     if (!id) {
-      if (auto opened = open_attempt(item, attempt); !opened) return std::move(opened).error();
-      id = database.last_id();
+      auto open = find_open.bind(item.item_key).bind(item.cache_key).next();
+      if (!open) return std::move(open).error();
+      if (*open && !find_open.is_null(0)) id = find_open.integer(0);
+      find_open.reset();
+    }
+    if (!id) {
+      auto opened = open_attempt(item, attempt);
+      if (!opened) return opened;
+      id = *opened;
     }
     close_attempt.bind(state).bind(column(attempt.predicted_cached_tokens)).bind(column(attempt.slot));
     if (attempt.failure) {
@@ -195,21 +234,22 @@ struct store::impl {
     return *id;
   }
 
-  result<void> write_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply) {
+  /// Gives its number.
+  result<std::int64_t> write_reply(const item_record& item, const attempt_record& attempt,
+                                   const chat::reply& reply) {
     const auto body = encode_reply(reply);
     const auto checksum = reply_checksum(item.item_key, item.cache_key, body);
     auto ended = end_attempt(item, attempt, "replied");
     if (!ended) return std::move(ended).error();
-    return put_reply.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+    database.forget_last_id();
+    auto kept =
+        put_reply.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+    if (!kept) return std::move(kept).error();
+    if (const auto added = database.last_id(); added != 0) return added;
+    return reply_id_of(item);
   }
 
-  result<void> change_run(statement& change, const std::string& id, const std::string& text) {
-    if (auto made = change.bind(text).bind(id).run(); !made) return made;
-    if (database.changes() == 1) return {};
-    return fail(errc::not_found, stage::store, "store " + database.path() + " has no run " + id);
-  }
-
-  result<void> write_score(const item_record& item, const score::verdict& verdict) {
+  result<std::int64_t> reply_id_of(const item_record& item) {
     auto found = find_reply_id.bind(item.item_key).bind(item.cache_key).next();
     if (!found) return std::move(found).error();
     if (!*found) {
@@ -218,6 +258,16 @@ struct store::impl {
     }
     const auto reply_id = find_reply_id.integer(0);
     find_reply_id.reset();
+    return reply_id;
+  }
+
+  result<void> change_run(statement& change, const std::string& id, const std::string& text) {
+    if (auto made = change.bind(text).bind(id).run(); !made) return made;
+    if (database.changes() == 1) return {};
+    return fail(errc::not_found, stage::store, "store " + database.path() + " has no run " + id);
+  }
+
+  result<void> write_score(const item_record& item, std::int64_t reply_id, const score::verdict& verdict) {
     const auto checksum = verdict_checksum(item.item_key, item.cache_key, verdict);
     const auto value = verdict.scored ? std::optional<double>(verdict.value) : std::nullopt;
     return put_score.bind(reply_id)
@@ -300,21 +350,32 @@ result<void> store::begin_run(const run_record& run) {
   return begun;
 }
 
-result<void> store::begin_attempt(const item_record& item, const attempt_record& attempt) {
-  return impl_->commit([&] { return impl_->open_attempt(item, attempt); });
+result<std::int64_t> store::begin_attempt(const item_record& item, const attempt_record& attempt) {
+  std::int64_t number = 0;
+  auto begun = impl_->commit([&]() -> result<void> {
+    auto opened = impl_->open_attempt(item, attempt);
+    if (!opened) return std::move(opened).error();
+    number = *opened;
+    return {};
+  });
+  if (!begun) return std::move(begun).error();
+  return number;
 }
 
 result<void> store::put_reply(const item_record& item, const attempt_record& attempt,
                               const chat::reply& reply, const score::verdict& verdict) {
   return impl_->commit([&]() -> result<void> {
     auto kept = impl_->write_reply(item, attempt, reply);
-    return kept ? impl_->write_score(item, verdict) : kept;
+    return kept ? impl_->write_score(item, *kept, verdict) : std::move(kept).error();
   });
 }
 
 result<void> store::put_reply(const item_record& item, const attempt_record& attempt,
                               const chat::reply& reply) {
-  return impl_->commit([&] { return impl_->write_reply(item, attempt, reply); });
+  return impl_->commit([&]() -> result<void> {
+    auto kept = impl_->write_reply(item, attempt, reply);
+    return kept ? result<void>{} : std::move(kept).error();
+  });
 }
 
 result<void> store::put_failure(const item_record& item, const attempt_record& attempt) {
@@ -325,7 +386,10 @@ result<void> store::put_failure(const item_record& item, const attempt_record& a
 }
 
 result<void> store::put_verdict(const item_record& item, const score::verdict& verdict) {
-  return impl_->commit([&] { return impl_->write_score(item, verdict); });
+  return impl_->commit([&]() -> result<void> {
+    auto reply_id = impl_->reply_id_of(item);
+    return reply_id ? impl_->write_score(item, *reply_id, verdict) : std::move(reply_id).error();
+  });
 }
 
 result<void> store::put_limits(const std::string& run_id, const std::string& limits_json) {
@@ -401,6 +465,8 @@ result<cost> store::spent(const std::string& suite_hash,
   sum.reset();
   return out;
 }
+
+result<void> store::together(const std::function<result<void>()>& work) { return impl_->together(work); }
 
 result<void> store::sync() { return impl_->sync(); }
 

@@ -49,7 +49,8 @@ static_assert(store_steps.size() + 1 == store_schema_version);
 
 /// A reply belongs to what was asked for (item_key) and of whom (cache_key), so that one file can hold
 /// the answers of several models to the same suite. An attempt that is `open` belongs to the living process;
-/// opening the store turns what an earlier one left so into `lost`.
+/// opening the store turns what an earlier one left so into `lost`. Of a list (IN) SQLite makes a table for
+/// each row that it checks.
 inline constexpr const char* store_tables = R"sql(
 CREATE TABLE runs (
   run_id TEXT NOT NULL PRIMARY KEY,
@@ -77,7 +78,7 @@ CREATE TABLE attempts (
   item_key TEXT NOT NULL REFERENCES items,
   cache_key TEXT NOT NULL,
   started_unix_ms INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('open', 'replied', 'failed', 'lost')),
+  state TEXT NOT NULL CHECK (state = 'open' OR state = 'replied' OR state = 'failed' OR state = 'lost'),
   predicted_cached_tokens INTEGER,
   slot INTEGER,
   error_code TEXT,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -37,6 +38,10 @@ std::string without_endings(const std::string& path) {
   return name;
 }
 
+/// Of lines whose items are held as they were read: so many are worth little memory and much time, as a run
+/// looks at each several times.
+constexpr std::size_t held_bytes = std::size_t{4} << 20U;
+
 struct id_mark {
   std::size_t hash = 0;
   std::uint32_t entry = 0;
@@ -48,7 +53,9 @@ struct id_mark {
 struct suite::impl {
   suite_file questions;
   std::vector<extent> entries;
+  std::deque<item> held;     ///< The first ones; none of a BFCL suite, whose targets are elsewhere.
   std::vector<id_mark> ids;  ///< Until they are checked.
+  std::optional<std::size_t> with_tools;  ///< The first.
   std::string task;
   std::string hash;
 
@@ -74,8 +81,13 @@ struct suite::impl {
     }
     auto one = item_of(*line);
     if (!one) return at_line(questions, where, std::move(one).error());
+    if (!with_tools && !one->request.tools.empty()) with_tools = entries.size();
     ids.push_back({std::hash<std::string>{}(one->id), static_cast<std::uint32_t>(entries.size())});
     entries.push_back(where);
+    if (!bfcl && where.offset + where.length <= held_bytes) {
+      one->line = where.line;
+      held.push_back(*std::move(one));
+    }
     return {};
   }
 
@@ -206,6 +218,10 @@ std::size_t suite::size() const noexcept { return impl_->entries.size(); }
 
 result<item> suite::get(std::size_t index) const {
   const auto& where = impl_->entries.at(index);
+  if (index < impl_->held.size()) {
+    if (auto same = impl_->questions.check_unchanged(); !same) return std::move(same).error();
+    return impl_->held[index];
+  }
   auto text = impl_->questions.read(where);
   if (!text) return std::move(text).error();
   auto line = parse_line(*text);
@@ -224,6 +240,8 @@ result<item> suite::get(std::size_t index) const {
 result<std::string> suite::line(std::size_t index) const {
   return impl_->questions.read(impl_->entries.at(index));
 }
+
+std::optional<std::size_t> suite::first_with_tools() const noexcept { return impl_->with_tools; }
 
 const std::string& suite::path() const noexcept { return impl_->questions.path(); }
 const std::string& suite::task() const noexcept { return impl_->task; }

@@ -158,13 +158,17 @@ result<void> suite_file::for_each_line(sha256& hash, const visitor& visit) const
   }
 }
 
-result<std::string> suite_file::read(const extent& where) const {
-  if (descriptor_ < 0) return lines_.substr(where.offset, where.length);
+result<void> suite_file::check_unchanged() const {
+  if (descriptor_ < 0) return {};
   struct stat about{};
   if (::fstat(descriptor_, &about) != 0) return cannot_read(path_, errno);
-  if (about.st_size != size_ || modified_ns(about) != modified_ns_) {
-    return fail(errc::storage, stage::suite, path_ + " was changed while it was in use; run again");
-  }
+  if (about.st_size == size_ && modified_ns(about) == modified_ns_) return {};
+  return fail(errc::storage, stage::suite, path_ + " was changed while it was in use; run again");
+}
+
+result<std::string> suite_file::read(const extent& where) const {
+  if (descriptor_ < 0) return lines_.substr(where.offset, where.length);
+  if (auto same = check_unchanged(); !same) return std::move(same).error();
   std::string text(where.length, '\0');
   for (std::size_t have = 0; have < text.size();) {
     const auto got =

@@ -37,6 +37,8 @@ class suite_file {
   /// first error ends the walk. All bytes of the file go into `hash`.
   result<void> for_each_line(sha256& hash, const visitor& visit) const;
 
+  /// Errors: storage, when the file was changed since open(). Any thread.
+  [[nodiscard]] result<void> check_unchanged() const;
   /// The bytes of one line. Errors: storage, also when the file was changed since open(). Any thread.
   [[nodiscard]] result<std::string> read(const extent& where) const;
 

@@ -21,7 +21,10 @@ result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepare
   return find_earlier(in, what.record.cache_key, what.request);
 }
 
-result<void> look_for(run_state& of, std::size_t index, const prepared_item& what, work_left& into) {
+/// Records that are held until their items are sent, some 300 bytes each.
+constexpr std::size_t most_records = 16'384;
+
+result<void> look_for(run_state& of, std::size_t index, prepared_item& what, work_left& into) {
   auto stored = of.into.find(what.record);
   if (!stored) return std::move(stored).error();
   if (*stored) return reuse_answer(of, index, what, **stored);
@@ -33,6 +36,7 @@ result<void> look_for(run_state& of, std::size_t index, const prepared_item& wha
   }
   if (auto payable = of.costs.payable(what.one.id, what.request); !payable) return payable;
   into.pending.push_back(static_cast<std::uint32_t>(index));
+  if (of.records.size() < most_records) of.records.emplace(index, std::move(what.record));
   return {};
 }
 
@@ -97,13 +101,17 @@ result<void> take_cached(run_state& of, const std::vector<std::size_t>& position
     if (!what) return std::move(what).error();
     auto earlier = stand_in(of, *what);
     if (!earlier) return std::move(earlier).error();
-    const auto& [reply, run_id] = earlier->value();
-    const attempt_record nothing_sent{
-        .started_unix_ms = unix_ms_now(), .cost = of.costs.sent(0), .answered_by = run_id};
-    if (auto kept = keep_answer(of, index, what->one, *what->scorer, what->record, nothing_sent, reply);
-        !kept) {
-      return kept;
-    }
+    auto& [reply, run_id] = earlier->value();
+    new_answer answer{.position = index,
+                      .one = std::move(what->one),
+                      .scorer = std::move(what->scorer),
+                      .record = std::move(what->record),
+                      .attempt = {.started_unix_ms = unix_ms_now(),
+                                  .cost = of.costs.sent(0),
+                                  .answered_by = std::move(run_id)},
+                      .reply = std::move(reply)};
+    if (auto kept = put_answer(of, answer); !kept) return kept;
+    if (auto counted = count_answer(of, answer); !counted) return counted;
     of.told.reused += 1;
     of.told.stood_in += 1;
   }

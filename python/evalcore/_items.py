@@ -6,7 +6,8 @@ import json
 import math
 import os
 import pathlib
-from typing import Any, Iterable, Iterator, Mapping, Union
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Union
 
 Items = Union[str, "os.PathLike[str]", Iterable[Mapping[str, Any]]]
 
@@ -39,11 +40,18 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"an item has a {type(value).__name__}, which JSON has no place for")
 
 
+# Most of what an item holds. To tell anything else takes longer than to write it.
+SIMPLE = frozenset((str, int, float, bool, type(None)))
+ENCODER = json.JSONEncoder(default=_plain, allow_nan=False)
+
+
 def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _without_missing(value: Any) -> Any:
+    if type(value) in SIMPLE:
+        return value
     if hasattr(value, "tolist"):
         value = value.tolist()
     if isinstance(value, Mapping):
@@ -62,7 +70,7 @@ def line(item: Mapping[str, Any], number: int) -> str:
         if name in kept:
             kept[name] = _without_missing(kept[name])
     kept.setdefault("id", number)
-    return json.dumps(kept, default=_plain, allow_nan=False)
+    return ENCODER.encode(kept)
 
 
 def lines(items: Items) -> Iterator[str]:

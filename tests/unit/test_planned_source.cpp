@@ -69,3 +69,25 @@ TEST_CASE("a backend that keeps prefixes where it is told hears where prompts pa
   CHECK_FALSE(hint(true, false));
   CHECK_FALSE(hint(false, true));
 }
+
+TEST_CASE("an item is read once for being sent and for what is kept of it") {
+  const two_items file;
+  const auto suite = run::suite::open(file.path);
+  REQUIRE(suite);
+  const std::vector<std::uint32_t> pending = {0, 1};
+  run::request_options how;
+  how.defaults.max_tokens = 7;
+  const std::vector<prefix::sequence> prompts{{1}, {2}};
+  run::planned_source source(*suite, pending, how, prefix::make_plan(prompts, false, {.suite_order = true}),
+                             {}, {}, false);
+  REQUIRE(std::holds_alternative<pool::work>(source.next()));
+  std::filesystem::remove(file.path);
+  auto sent = source.take_sent(0);
+  REQUIRE(sent.what);
+  CHECK(sent.what->one.id == "a");
+  CHECK(sent.what->one.request.messages.at(0).text == "first");
+  CHECK_FALSE(sent.what->one.request.params.max_tokens);
+  CHECK(sent.what->request.params.max_tokens == 7);
+  CHECK_FALSE(source.take_sent(0).what);
+  CHECK_FALSE(source.take_sent(1).what);
+}

@@ -1,13 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evalcore/run/planning.hpp>
 #include <evalcore/run/runner.hpp>
 
 #include "unit/run_fixture.hpp"
+#include "unit/store_log.hpp"
 #include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
@@ -301,6 +304,71 @@ TEST_CASE("a stop keeps what is done and says what was not run") {
   const auto again = at.run(how);
   CHECK(again.reused == ran.answered);
   CHECK(again.answered == 20);
+}
+
+namespace {
+
+/// Answers nothing before it is told to, and then everything at once.
+class waiting final : public evalcore::backend::backend {
+ public:
+  explicit waiting(net::loop& owner) : loop_(owner) {}
+  [[nodiscard]] const evalcore::backend::info& about() const override { return info_; }
+  [[nodiscard]] evalcore::backend::capabilities can() const override { return {}; }
+  evalcore::backend::ticket start(const chat::request& /*request*/,
+                                  std::shared_ptr<evalcore::backend::sink> to) override {
+    asked_.push_back(std::move(to));
+    if (told_) loop_.post([this] { answer(); });
+    return ++last_;
+  }
+  /// Returns when so many are answered.
+  void go_on(int until) {
+    loop_.run_and_wait([this] {
+      told_ = true;
+      answer();
+    });
+    for (int count = answered_; count < until; count = answered_) answered_.wait(count);
+    loop_.run_and_wait([] {});  // What they told is with the run now.
+  }
+  void cancel(evalcore::backend::ticket /*which*/) override {}
+
+ private:
+  void answer() {
+    for (const auto& to : std::exchange(asked_, {})) {
+      chat::reply reply;
+      reply.text = "yes";
+      reply.finish = chat::finish_reason::stop;
+      to->on_end(std::move(reply));
+      answered_ += 1;
+      answered_.notify_all();
+    }
+  }
+
+  net::loop& loop_;
+  evalcore::backend::info info_;
+  evalcore::backend::ticket last_ = 0;
+  bool told_ = false;
+  std::vector<std::shared_ptr<evalcore::backend::sink>> asked_;
+  std::atomic<int> answered_ = 0;
+};
+
+}  // namespace
+
+TEST_CASE("what came while the host was busy is committed at once") {
+  run_fixture at;
+  std::string lines;
+  for (int i = 0; i < 60; ++i) lines += item("i" + std::to_string(i), "yes");
+  at.suite(lines);
+  net::loop loop;
+  waiting backend(loop);
+  std::vector<std::size_t> commits;
+  at.on_progress = [&](const run::progress&) {
+    commits.push_back(test::commits_in_log(at.path("run.db")));
+    if (commits.size() == 1) backend.go_on(60);
+  };
+  CHECK(at.run_on(loop, backend, {}).answered == 60);
+  REQUIRE(commits.size() >= 2);
+  // A flush between the two, on a slow machine, begins the log anew.
+  CHECK((commits[1] == commits[0] + 1 || commits[1] == 1));
 }
 
 namespace {

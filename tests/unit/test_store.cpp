@@ -4,6 +4,7 @@
 
 #include <evalcore/run/store.hpp>
 
+#include "unit/store_log.hpp"
 #include "unit/store_samples.hpp"
 #include "unit/temporary_folder.hpp"
 
@@ -230,4 +231,48 @@ TEST_CASE("the log is carried into the file by sync, and by itself after a thous
     REQUIRE(store.put_reply(sample_item(std::to_string(i)), attempt(), sample_reply("0123456789"), right()));
   }
   CHECK(std::filesystem::file_size(path) >= synced + 10'010);
+}
+
+TEST_CASE("what is written together is committed at once, or not at all") {
+  const temporary_folder folder;
+  const auto path = folder / "run.db";
+  auto store = begun(path, "R1");
+  const auto answer = [&](const std::string& id) -> result<void> {
+    auto begun = store.begin_attempt(sample_item(id), attempt());
+    if (!begun) return std::move(begun).error();
+    auto how = attempt();
+    how.number = *begun;
+    return store.put_reply(sample_item(id), how, sample_reply("to " + id), right());
+  };
+  const auto before = commits_in_log(path);
+  REQUIRE(answer("alone"));
+  CHECK(commits_in_log(path) == before + 2);
+  REQUIRE(store.together([&]() -> result<void> {
+    for (int i = 0; i < 100; ++i) {
+      if (auto done = answer(std::to_string(i)); !done) return done;
+    }
+    return {};
+  }));
+  CHECK(commits_in_log(path) == before + 3);
+  for (int i = 0; i < 100; ++i) CHECK(found(store, sample_item(std::to_string(i))).verdict->value == 1);
+
+  const auto half = store.together([&]() -> result<void> {
+    if (auto done = answer("x"); !done) return done;
+    return fail(errc::bad_suite, stage::suite, "no more");
+  });
+  REQUIRE_FALSE(half);
+  CHECK(half.error().code == errc::bad_suite);
+  // A write that failed is not kept by halves where nobody looked.
+  const auto unheard = store.together([&]() -> result<void> {
+    static_cast<void>(answer("y"));
+    static_cast<void>(store.put_verdict(sample_item("without a reply"), right()));
+    return {};
+  });
+  REQUIRE_FALSE(unheard);
+  CHECK(unheard.error().code == errc::not_found);
+  CHECK(absent(store, sample_item("x")));
+  CHECK(absent(store, sample_item("y")));
+  CHECK(commits_in_log(path) == before + 3);
+  REQUIRE(answer("y"));
+  CHECK(commits_in_log(path) == before + 5);
 }

@@ -207,3 +207,14 @@ TEST_CASE("items are read from several threads at once") {
   }
   CHECK(wrong == std::vector<int>(4, 0));
 }
+
+TEST_CASE("the first item with tools is known without reading again") {
+  const test::temporary_folder folder;
+  CHECK_FALSE(opened(folder.write("none.jsonl", two_items)).first_with_tools());
+  const auto third = std::string(two_items) +
+                     R"({"id":"c","prompt":"weather?","target":"x","tools":[{"name":"f"}]})"
+                     "\n"
+                     R"({"id":"d","prompt":"wind?","target":"x","tools":[{"name":"g"}]})"
+                     "\n";
+  CHECK(opened(folder.write("third.jsonl", third)).first_with_tools() == 2);
+}

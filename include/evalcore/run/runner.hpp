@@ -68,7 +68,7 @@ struct progress {
 
 struct observer {
   std::function<void(const std::string&)> note;     ///< A sentence for a person, now and then.
-  std::function<void(const progress&)> progressed;  ///< After every event, and at least every 200 ms.
+  std::function<void(const progress&)> progressed;  ///< After what came together, at least every 200 ms.
   /// Called with the pool once it runs, and with null before it goes, for a host that wants to change the
   /// bound on requests in flight meanwhile.
   std::function<void(pool::pool*)> pooled = {};

@@ -48,7 +48,8 @@ struct run_record {
 
 struct attempt_record {
   std::int64_t started_unix_ms = 0;
-  std::optional<evalcore::error> failure;  ///< Empty: it gave the reply.
+  std::optional<std::int64_t> number = {};  ///< As begin_attempt() gave it; absent: it is looked up.
+  std::optional<evalcore::error> failure;   ///< Empty: it gave the reply.
   std::optional<std::uint64_t> predicted_cached_tokens;
   std::optional<std::uint32_t> slot;
   std::optional<run::cost> cost;  ///< Absent: no prices were given.
@@ -90,9 +91,10 @@ class store {
 
   /// Begins a run, to which the attempts that follow belong. Its id must be new to the file.
   result<void> begin_run(const run_record& run);
-  /// The item goes out: an open attempt that a crash leaves behind is `possibly paid twice`. Errors:
-  /// invalid_argument before begin_run(), here and in the next two when they have an attempt to open.
-  result<void> begin_attempt(const item_record& item, const attempt_record& attempt);
+  /// The item goes out: an open attempt that a crash leaves behind is `possibly paid twice`. Gives the
+  /// attempt's number. Errors: invalid_argument before begin_run(), here and in the next two when they have
+  /// an attempt to open.
+  result<std::int64_t> begin_attempt(const item_record& item, const attempt_record& attempt);
   /// Commits the reply, its score and the end of its attempt in one transaction; an older reply with the same
   /// keys is replaced. Without begin_attempt() the attempt is recorded here.
   result<void> put_reply(const item_record& item, const attempt_record& attempt, const chat::reply& reply,
@@ -128,6 +130,10 @@ class store {
   /// Items of this file that were out when an earlier process ended without an answer: the backend may have
   /// computed them, and they are or were sent again. The count stays after they got their reply.
   [[nodiscard]] result<std::uint64_t> possibly_paid_twice() const;
+
+  /// Commits all that `work` writes here at once: what came together costs one commit. When `work`, a write
+  /// in it or the commit fails, nothing of it is kept. Not to be called, nor sync(), from `work`.
+  result<void> together(const std::function<result<void>()>& work);
 
   /// Flushes what was committed to the disk. When that fails, this and every later write fails.
   result<void> sync();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct item {
 };
 
 /// A suite on disk: every line is checked when it is opened, kept as an offset and read again when it is
-/// asked for: 16 bytes an item, whatever the bodies and ids.
+/// asked for: 16 bytes an item, whatever the bodies and ids. Items of a plain suite's first 4 MiB are held.
 ///
 /// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
 /// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
@@ -55,6 +56,8 @@ class suite {
   [[nodiscard]] std::size_t size() const noexcept;
   /// `index` < size(). Errors: storage (unreadable, or changed since open()).
   [[nodiscard]] result<item> get(std::size_t index) const;
+  /// The first item that has tools; nothing where none has.
+  [[nodiscard]] std::optional<std::size_t> first_with_tools() const noexcept;
   /// Its line as it stands in the file, JSON. Errors: as get().
   [[nodiscard]] result<std::string> line(std::size_t index) const;
 

@@ -56,7 +56,9 @@ def ask(
         replies = {int(item): body for item, body in store.execute(REPLIES, [summary["run_id"]])}
         if len(replies) < len(items):
             raise _failure(store, summary, [at for at in range(len(items)) if at not in replies], names, out)
-    return [json.loads(replies[at]) for at in range(len(items))]
+    # All at once, as to call json takes longer than to read one.
+    in_order: List[Mapping[str, Any]] = json.loads(f"[{','.join(replies[at] for at in range(len(items)))}]")
+    return in_order
 
 
 def _failure(
