@@ -12,7 +12,7 @@ target_compile_options(test_capi PRIVATE ${strict_c})
 target_compile_definitions(test_capi PRIVATE EXPECTED_VERSION="${PROJECT_VERSION}")
 add_test(NAME capi.program COMMAND test_capi)
 
-set(every_layer base chat wire net prefix engine backend score pool run)
+set(every_layer base stats chat wire net prefix engine backend score pool run)
 
 # An engine as a host would write one, and what evalcore makes of it.
 add_library(evalcore_toy_engine OBJECT capi/toy_engine.c)
