@@ -1,4 +1,4 @@
-evalcore_test(call_text SOURCES unit/test_call_text.cpp unit/test_python_value.cpp LAYERS base chat)
+evalcore_test(call_text SOURCES unit/test_call_text.cpp unit/test_double_bos.cpp unit/test_python_value.cpp unit/test_source_call.cpp LAYERS base chat)
 evalcore_test(score
   SOURCES unit/test_choice.cpp unit/test_exact.cpp unit/test_numeric.cpp unit/test_bfcl.cpp unit/test_rate_bounds.cpp
   LAYERS base chat score)
