@@ -90,6 +90,16 @@ struct merge_arguments {
   std::string as_given;  ///< As that of run_arguments.
 };
 
+struct score_arguments {
+  std::string suite;
+  std::string answers;
+  std::string replies;   ///< A file of replies.
+  std::string scorer;    ///< In the place of the items' own; empty: those.
+  std::string verdicts;  ///< A file for them; empty: none.
+  std::optional<std::size_t> limit;
+  bool json = false;
+};
+
 struct plan_arguments {
   suite_arguments suite;
   backend_arguments backend;
@@ -112,7 +122,7 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, merge_arguments, probe_arguments,
+using command = std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments, probe_arguments,
                              backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.

@@ -170,7 +170,7 @@ class merging {
 
   result<void> count_item(std::size_t index, const prepared_item& what, const store& from) {
     const auto& [one, scorer, request, record] = what;
-    tally_.item(one.category, *scorer);
+    tally_.item(one, *scorer);
     auto stored = from.find(record);
     if (!stored) return std::move(stored).error();
     if (*stored) {
