@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <ctime>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -187,4 +188,31 @@ TEST_CASE("bfcl: arguments of native calls in Java are strings, too") {
   CHECK(value(R"js({"a":"new HashMap<>() {{ put(\"limit\", 50); }}","b":"7"})js") == 1);
   CHECK(value(R"js({"a":"new HashMap<>() {{ put(\"limit\", 50); }}","b":7})js") == 0);
   CHECK(value(R"({"a":{"limit":50}})") == 0);
+}
+
+TEST_CASE("bfcl: hostile replies are scored within a second each") {
+  const std::string deep = "[f(a=" + std::string(10'000, '{');
+  const std::string long_text(2'000'000, 'a');
+  std::string calls = "[f(a=1)";
+  while (calls.size() < 250'000) calls += ", f(a=1)";
+  std::string map = "f(a=new HashMap<String, String>() {{ ";
+  while (map.size() < 200'000) map += "put(\"k\", [1, {";
+  for (const auto& text : {deep, long_text, calls, map, "f(a=" + std::string(200'000, '[') + ")",
+                           "f(a=" + std::string(200'000, '-') + "1)", "f(a=\"" + long_text + "\")"}) {
+    for (const char* category :
+         {"simple_python", "parallel", "simple_java", "simple_javascript", "irrelevance"}) {
+      for (const char* type : {R"("type":"HashMap")", R"("type":"dict")", R"("type":"any")"}) {
+        const bool known = std::string_view(type).find("any") != std::string_view::npos ||
+                           (std::string_view(category) == "simple_java") ==
+                               (std::string_view(type).find("HashMap") != std::string_view::npos);
+        if (!known) continue;
+        const auto begun = std::clock();
+        CHECK(right("bfcl", {type, R"([{"k":["v"]}])", category}, text) ==
+              (std::string_view(category) == "irrelevance" && text != calls && !text.ends_with("\")")));
+        const double took = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+        CHECK_MESSAGE(took < 1, std::string(category), " ", std::string(type), " on ", text.substr(0, 20),
+                      " took ", took);
+      }
+    }
+  }
 }
