@@ -223,6 +223,10 @@ command parse_arguments(int argc, char** argv) {
       ->type_name("[FILE]");
   run_command->add_flag("--cache-sampled", run.cache_sampled,
                         "--cache, and also for requests with neither temperature 0 nor a seed");
+  run_command
+      ->add_option("--scorer", run.scorer,
+                   "In the place of the suite's scorers: a name, or JSON with its options (docs/scoring.md)")
+      ->type_name("SCORER");
   run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");

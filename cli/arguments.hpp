@@ -76,6 +76,7 @@ struct run_arguments {
   bool baseline = false;
   std::optional<run::shard> part;
   std::optional<double> max_cost_usd;
+  std::string scorer;                      ///< In the place of the items' own; empty: those.
   std::optional<std::size_t> noise_floor;  ///< Items to ask twice.
   bool probe = false;                      ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.

@@ -72,6 +72,11 @@ class merging {
   }
 
   result<merged_run> run() {
+    if (!setup_.scorer_named.empty()) {
+      auto found = score::find_scorer(setup_.scorer_named);
+      if (!found) return std::move(found).error();
+      scorer_ = *std::move(found);
+    }
     begin_summary();
     if (auto copied = copy(); !copied) return std::move(copied).error();
     auto counted = count();

@@ -46,3 +46,30 @@ def test_usage(evalcore, write_suite, tmp_path):
     done = evalcore("score", suite(write_suite), "--replies", tmp_path / "nothing.jsonl")
     assert (done.returncode, done.stdout) == (2, "")
     assert "nothing.jsonl" in done.stderr
+
+
+def test_a_run_and_its_merge_take_another_scorer(evalcore, write_suite, tmp_path):
+    items = [{"id": str(n), "prompt": f"{n}?", "target": "4"} for n in range(6)]
+    path = write_suite("sums.jsonl", items)
+    (tmp_path / "replies").write_text('{"text": "It is 4."}\n')
+    backend = ["--backend", "scripted", "--script", "replies", "--temperature", "0"]
+    assert "exact_match: 0.0000" in evalcore("run", path, *backend, "--out", "own").stdout
+    scorer = json.dumps({"name": "regex", "pattern": "[0-9]"})
+    for part in ("1/2", "2/2"):
+        done = evalcore("run", path, *backend, "--scorer", scorer, "--shard", part, "--out", f"part{part[0]}")
+        assert done.returncode == 0, done.stderr
+    merged = evalcore("merge", "whole", "part1", "part2")
+    assert merged.returncode == 0, merged.stderr
+    assert "exact_match: 1.0000 over 6 items" in merged.stdout
+    mixed = evalcore("run", path, *backend, "--shard", "2/2", "--out", "other")
+    assert mixed.returncode == 0
+    refused = evalcore("merge", "mixed", "part1", "other")
+    assert refused.returncode == 2 and "scorer" in refused.stderr
+
+
+def test_a_scorer_that_does_not_fit_is_told_before_anything_is_sent(evalcore, write_suite, tmp_path):
+    path = write_suite("sums.jsonl", [{"id": "a", "prompt": "?", "target": "many"}])
+    (tmp_path / "replies").write_text('{"text": "4"}\n')
+    done = evalcore("run", path, "--backend", "scripted", "--script", "replies", "--scorer", "numeric", "--out", "o")
+    assert done.returncode == 2 and "scorer numeric" in done.stderr
+    assert not (tmp_path / "o").exists()
