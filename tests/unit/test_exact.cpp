@@ -71,8 +71,9 @@ TEST_CASE("scorers are found by name") {
   const auto missing = score::find_scorer("bleu");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == errc::not_found);
-  CHECK(missing.error().message ==
-        "no scorer \"bleu\"; there are: exact, includes, regex, numeric, letter, f1, math, json, json_schema, "
-        "bfcl, bfcl_strict, choice, none");
+  CHECK(
+      missing.error().message ==
+      "no scorer \"bleu\"; there are: exact, includes, regex, numeric, letter, f1, math, json, json_schema, "
+      "bfcl, bfcl_strict, choice, none");
   CHECK(score::find_scorer("{").error().code == errc::invalid_argument);
 }

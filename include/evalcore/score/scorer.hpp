@@ -82,7 +82,7 @@ class scorer {
 ///            the last "answer is", else the last $…$, else the text must be equivalent. Metric math_match.
 ///   json     target: any JSON. The JSON text of the reply, which may stand in a fenced block, must be equal,
 ///            members in any order, 1 and 1.0 the same. Metric json_match.
-///   json_schema  target: a JSON schema (draft 7) without patterns and formats. The JSON text of the reply, found
+///   json_schema  target: a JSON schema (draft 7) without patterns and formats. The reply's JSON, found
 ///            as by json, must be valid. Metric json_valid.
 ///   bfcl     target: BFCL's ground truth; the tools must be in the suite's own form. The reply's native
 ///            calls are checked, or those decoded from its text where it has none, with the verdicts of
