@@ -107,6 +107,31 @@ void add_shard(CLI::App& command, std::optional<run::shard>& into) {
       ->type_name("I/N");
 }
 
+CLI::App* add_score_command(CLI::App& app, score_arguments& into) {
+  auto* command = app.add_subcommand("score", "Score replies that are there already, without a backend");
+  command->add_option("SUITE", into.suite, "A suite: JSONL (plain or gzipped) or a BFCL v4 file")->required();
+  command->add_option("--answers", into.answers,
+                      "BFCL: the file of possible answers [possible_answer/ beside the suite]");
+  command
+      ->add_option("--replies", into.replies,
+                   "The replies: JSONL with id and text or calls, or a BFCL result file (docs/suite.md)")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option("--scorer", into.scorer,
+                   "In the place of the suite's scorers: a name, or JSON with its options")
+      ->type_name("SCORER");
+  command
+      ->add_option("--verdicts", into.verdicts,
+                   "Write each verdict with its steps there, one JSON object a line")
+      ->type_name("FILE");
+  command->add_option("--limit", into.limit, "Only the first N items of the suite")
+      ->check(whole_number(1, 1'000'000'000'000));
+  command->add_flag("--json", into.json, "Print the summary as JSON");
+  command->footer("Exit status: 0 done, 2 usage, 4 items have no reply.");
+  return command;
+}
+
 CLI::App* add_merge_command(CLI::App& app, merge_arguments& into) {
   auto* command = app.add_subcommand("merge", "Put the run files of a suite's shards together");
   command->add_option("OUT", into.out, "Folder for run.db, rows.jsonl and summary.json")->required();
@@ -199,6 +224,10 @@ command parse_arguments(int argc, char** argv) {
       ->type_name("[FILE]");
   run_command->add_flag("--cache-sampled", run.cache_sampled,
                         "--cache, and also for requests with neither temperature 0 nor a seed");
+  run_command
+      ->add_option("--scorer", run.scorer,
+                   "In the place of the suite's scorers: a name, or JSON with its options (docs/scoring.md)")
+      ->type_name("SCORER");
   run_command->add_option("--task", run.task, "Name of the task in rows [bfcl, or the suite's name]");
   run_command->add_option("--model-name", run.model_name, "Name of the model in rows [the backend's]");
   run_command->add_option("--model-step", run.model_step, "Training step of the model, for rows");
@@ -240,6 +269,9 @@ command parse_arguments(int argc, char** argv) {
       ->type_name("TOKENS");
   plan_command->footer("Without --backend the prompts are counted in bytes, as an estimate.");
 
+  score_arguments score;
+  auto* score_command = add_score_command(app, score);
+
   merge_arguments merge;
   auto* merge_command = add_merge_command(app, merge);
 
@@ -272,6 +304,7 @@ command parse_arguments(int argc, char** argv) {
     return run;
   }
   if (plan_command->parsed()) return plan;
+  if (score_command->parsed()) return score;
   if (merge_command->parsed()) {
     merge.as_given = given;
     return merge;

@@ -78,6 +78,7 @@ struct run_arguments {
   bool baseline = false;
   std::optional<run::shard> part;
   std::optional<double> max_cost_usd;
+  std::string scorer;                      ///< In the place of the items' own; empty: those.
   std::optional<std::size_t> noise_floor;  ///< Items to ask twice.
   bool probe = false;                      ///< Ask the backend what it can do first.
   std::string as_given;  ///< The command line as JSON, for the store; without the values of secrets.
@@ -90,6 +91,16 @@ struct merge_arguments {
   std::string answers;
   bool json = false;
   std::string as_given;  ///< As that of run_arguments.
+};
+
+struct score_arguments {
+  std::string suite;
+  std::string answers;
+  std::string replies;   ///< A file of replies.
+  std::string scorer;    ///< In the place of the items' own; empty: those.
+  std::string verdicts;  ///< A file for them; empty: none.
+  std::optional<std::size_t> limit;
+  bool json = false;
 };
 
 struct plan_arguments {
@@ -115,8 +126,8 @@ struct parsed_exit {
 };
 
 using command =
-    std::variant<run_arguments, plan_arguments, merge_arguments, compare_arguments, gate_arguments,
-                 power_arguments, probe_arguments, backends_arguments, parsed_exit>;
+    std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments, compare_arguments,
+                 gate_arguments, power_arguments, probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -31,6 +31,7 @@ int run(int argc, char** argv) {
           [&](const cli::plan_arguments& arguments) {
             return cli::plan_command(arguments, interrupted.token());
           },
+          [&](const cli::score_arguments& arguments) { return cli::score_command(arguments); },
           [&](const cli::merge_arguments& arguments) { return cli::merge_command(arguments); },
           [&](const cli::compare_arguments& arguments) { return cli::compare_command(arguments); },
           [&](const cli::gate_arguments& arguments) {

@@ -6,13 +6,7 @@
 
 namespace evalcore::cli {
 
-void print_report(const run::summary& of, const run::outputs& paths, bool written) {
-  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
-              printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
-              static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
-              static_cast<unsigned long long>(of.errors), static_cast<unsigned long long>(of.unscored));
-  if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
-  std::printf("\n");
+void print_scores(const run::summary& of) {
   for (const auto& metric : of.metrics) {
     std::printf("%s%s%s: %.4f", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
                 metric.metric.c_str(), metric.score());
@@ -29,17 +23,23 @@ void print_report(const run::summary& of, const run::outputs& paths, bool writte
       std::printf(", 95 %% interval %.4f to %.4f,", sure->low, sure->high);
     std::printf(" over %llu categories\n", static_cast<unsigned long long>(macro.categories));
   }
+  if (const auto health = run::health_line(of); !health.empty()) std::printf("%s\n", health.c_str());
+}
+
+void print_report(const run::summary& of, const run::outputs& paths, bool written) {
+  std::printf("%s: %llu items, %llu answered (%llu reused), %llu errors, %llu unscored",
+              printable(of.task).c_str(), static_cast<unsigned long long>(of.items),
+              static_cast<unsigned long long>(of.answered), static_cast<unsigned long long>(of.reused),
+              static_cast<unsigned long long>(of.errors), static_cast<unsigned long long>(of.unscored));
+  if (of.not_run > 0) std::printf(", %llu not run", static_cast<unsigned long long>(of.not_run));
+  std::printf("\n");
+  print_scores(of);
   for (const auto& [code, count] : of.errors_by_class) {
     std::printf("errored, %s: %llu\n", code.c_str(), static_cast<unsigned long long>(count));
   }
   for (const auto& [field, count] : of.dropped) {
     std::printf("answered without %s, for which the backend has no place: %llu\n", field.c_str(),
                 static_cast<unsigned long long>(count));
-  }
-  if (of.cut_by_length > 0 || of.empty_answers > 0) {
-    std::printf("answers cut by max_tokens: %llu, empty: %llu\n",
-                static_cast<unsigned long long>(of.cut_by_length),
-                static_cast<unsigned long long>(of.empty_answers));
   }
   if (of.unknown_finish > 0) {
     std::printf("answers whose end the backend does not explain: %llu\n",

@@ -60,7 +60,8 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   auto suite = run::suite::open(arguments.suite.suite, arguments.suite.answers);
   if (!suite) return std::move(suite).error();
   const auto items = std::min(suite->size(), arguments.suite.limit.value_or(suite->size()));
-  if (auto checked = run::check_items(*suite, items); !checked) return std::move(checked).error();
+  if (auto checked = run::check_items(*suite, items, false, arguments.scorer); !checked)
+    return std::move(checked).error();
   const auto task = arguments.task.empty() ? suite->task() : arguments.task;
   const auto paths = output_paths(arguments);
 
@@ -103,6 +104,7 @@ result<int> run_command(const run_arguments& arguments, const std::stop_token& s
   how.part = arguments.part;
   how.labels = labels_of(arguments, endpoints.front()->about());
   how.task = task;
+  how.scorer_named = arguments.scorer;
   if (arguments.cache || arguments.cache_sampled) how.cache = files->cache(arguments.cache_sampled);
   how.options_json = arguments.as_given;
   how.noise_floor = arguments.noise_floor;

@@ -62,8 +62,9 @@ with_cache_lock() {
 package_group() {
   case $1 in
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
-      libsqlite3-dev zlib1g-dev libutf8proc-dev libcli11-dev doctest-dev ;;
-    bench) echo libcurl4-openssl-dev nlohmann-json3-dev nftables iproute2 ;;
+      libsqlite3-dev zlib1g-dev libutf8proc-dev libre2-dev libpcre2-dev libvalijson-dev nlohmann-json3-dev libcli11-dev \
+      doctest-dev ;;
+    bench) echo libcurl4-openssl-dev nftables iproute2 ;;
     python) echo python3 python3-venv ca-certificates ;;
     test) echo abigail-tools binutils clang-format-19 jq procps sqlite3 ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;

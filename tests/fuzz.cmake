@@ -4,7 +4,7 @@
 set(EVALCORE_FUZZ_SECONDS 5 CACHE STRING "How long each fuzz target searches")
 
 if(EVALCORE_BUILD_FUZZ)
-  foreach(layer base chat wire capi)
+  foreach(layer base chat wire score capi)
     target_compile_options(evalcore_${layer} PRIVATE -fsanitize=fuzzer-no-link)
   endforeach()
 endif()
@@ -48,6 +48,7 @@ evalcore_fuzz(completions_reply RECORDED captures)
 evalcore_fuzz(responses_reply RECORDED responses)
 evalcore_fuzz(headers RECORDED captures http OPTIONS --http SOURCES net/reply_parser.cpp LINK Boost::headers)
 evalcore_fuzz(url SOURCES net/url.cpp)
+evalcore_fuzz(extractors LINK evalcore_score)
 
 # The C ABI stands on all layers.
 set(everything evalcore_capi)

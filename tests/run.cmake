@@ -8,6 +8,7 @@ evalcore_test(run
     unit/test_prepare.cpp
     unit/test_request_json.cpp
     unit/test_rows.cpp
+    unit/test_score_replies.cpp
     unit/test_store.cpp
     unit/test_store_codec.cpp
     unit/test_store_damage.cpp

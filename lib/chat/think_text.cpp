@@ -23,9 +23,17 @@ think_split split_think_text(std::string_view content) {
   if (!begun && (end == std::string_view::npos || rest.find(begin_tag) < end)) {
     return {.reasoning = {}, .text = std::string(content)};
   }
-  if (end == std::string_view::npos) return {.reasoning = std::string(rest), .text = {}};
+  if (end == std::string_view::npos) return {.reasoning = std::string(rest), .text = {}, .closed = false};
   return {.reasoning = std::string(begun ? rest.substr(0, end) : content.substr(0, content.find(end_tag))),
           .text = std::string(without_leading_space(rest.substr(end + end_tag.size())))};
+}
+
+bool ends_in_reasoning(const reply& answer) noexcept {
+  if (answer.text.empty()) {
+    return !answer.reasoning.empty() && answer.calls.empty() && answer.finish == finish_reason::length;
+  }
+  const auto rest = without_leading_space(answer.text);
+  return rest.starts_with(begin_tag) && rest.find(end_tag) == std::string_view::npos;
 }
 
 }  // namespace evalcore::chat

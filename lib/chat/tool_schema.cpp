@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -59,7 +60,55 @@ bool rename_types(json::value& schema) {  // NOLINT(misc-no-recursion): bounded 
   return changed;
 }
 
+std::string text_member(const json::value& of, std::string_view key) {
+  const auto* found = of.find(key);
+  const auto* text = found != nullptr ? found->if_string() : nullptr;
+  return text != nullptr ? *text : std::string();
+}
+
+/// "a Java ArrayList whose elements are of type long".
+std::string typed(const json::value& parameter, std::string_view language) {
+  std::string out = std::string(language) + " " + text_member(parameter, "type");
+  if (const auto* items = parameter.find("items")) {
+    if (const auto inner = text_member(*items, "type"); !inner.empty())
+      out += " whose elements are of type " + inner;
+  }
+  if (const auto* members = parameter.find("properties"))
+    out += " with the members " + json::to_text(*members);
+  return out;
+}
+
+void to_source_text(json::value& parameter, std::string_view language) {
+  auto* members = parameter.if_object();
+  if (members == nullptr) return;
+  auto description = text_member(parameter, "description");
+  description.append(description.empty() ? "" : " ")
+      .append("A string with the source text of a value of type ");
+  description += typed(parameter, language) + ".";
+  std::erase_if(*members, [](const auto& one) {
+    return one.first == "items" || one.first == "properties" || one.first == "type" ||
+           one.first == "description";
+  });
+  members->emplace_back("type", "string");
+  members->emplace_back("description", std::move(description));
+}
+
 }  // namespace
+
+result<tool> with_source_text(const tool& declared, std::string_view language) {
+  tool out = declared;
+  auto schema = json::parse(declared.parameters);
+  if (!schema || schema->if_object() == nullptr) {
+    return fail(errc::bad_suite, stage::suite,
+                "tool \"" + declared.name + "\": parameters is not a JSON object");
+  }
+  for (auto& [key, held] : *schema->if_object()) {
+    if (key != "properties" || held.if_object() == nullptr) continue;
+    for (auto& property : *held.if_object()) to_source_text(property.second, language);
+  }
+  out.parameters = json::to_text(*schema);
+  return out;
+}
 
 result<tool> to_api_tool(const tool& declared) {
   tool fitting = declared;

@@ -72,6 +72,11 @@ class merging {
   }
 
   result<merged_run> run() {
+    if (!setup_.scorer_named.empty()) {
+      auto found = score::find_scorer(setup_.scorer_named);
+      if (!found) return std::move(found).error();
+      scorer_ = *std::move(found);
+    }
     begin_summary();
     if (auto copied = copy(); !copied) return std::move(copied).error();
     auto counted = count();
@@ -170,7 +175,7 @@ class merging {
 
   result<void> count_item(std::size_t index, const prepared_item& what, const store& from) {
     const auto& [one, scorer, request, record] = what;
-    tally_.item(one.category, *scorer);
+    tally_.item(one, *scorer);
     auto stored = from.find(record);
     if (!stored) return std::move(stored).error();
     if (*stored) {

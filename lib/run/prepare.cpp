@@ -5,6 +5,7 @@
 
 #include <evalcore/chat/tool_block.hpp>
 #include <evalcore/chat/tool_schema.hpp>
+#include <evalcore/score/bfcl.hpp>
 #include <evalcore/score/scorer.hpp>
 #include <evalcore/wire/openai_chat.hpp>
 
@@ -14,18 +15,32 @@ namespace evalcore::run {
 
 namespace {
 
-result<void> check_scorer(const item& one) {
-  const auto scorer = score::find_scorer(one.scorer);
+result<void> check_scorer(const item& one, const std::string& in_its_place) {
+  const auto scorer = score::find_scorer(in_its_place.empty() ? one.scorer : in_its_place);
   return scorer ? (*scorer)->check(task_of(one)) : scorer.error();
+}
+
+/// Arguments in Java and JavaScript are asked for, and read, as source text.
+result<void> ask_for_source_text(const item& one, chat::request& request) {
+  const auto language = score::bfcl_language(one.category);
+  if (!one.scorer.starts_with("bfcl") || language == chat::call_language::python) return {};
+  for (auto& declared : request.tools) {
+    auto asked =
+        chat::with_source_text(declared, language == chat::call_language::java ? "Java" : "JavaScript");
+    if (!asked) return std::move(asked).error();
+    declared = *std::move(asked);
+  }
+  return {};
 }
 
 }  // namespace
 
-result<void> check_items(const suite& from, std::size_t count, bool scored_by_host) {
+result<void> check_items(const suite& from, std::size_t count, bool scored_by_host,
+                         const std::string& scorer) {
   for (std::size_t index = 0; index < count; ++index) {
     auto one = from.get(index);
     if (!one) return std::move(one).error();
-    auto fit = scored_by_host ? result<void>() : check_scorer(*one);
+    auto fit = scored_by_host ? result<void>() : check_scorer(*one, scorer);
     if (fit) {
       if (auto request = prepare(*one, {}); !request) fit = std::move(request).error();
     }
@@ -50,6 +65,7 @@ result<chat::request> prepare(const item& one, const request_options& how) {
   if (!params.seed) params.seed = how.defaults.seed;
   if (params.stop.empty()) params.stop = how.defaults.stop;
 
+  if (auto asked = ask_for_source_text(one, request); !asked) return std::move(asked).error();
   if (how.tools == tools_mode::text) return chat::with_tools_as_text(request);
   for (auto& declared : request.tools) {
     auto fitting = chat::to_api_tool(declared);

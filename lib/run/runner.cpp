@@ -84,6 +84,7 @@ class runner {
   }
 
   result<summary> run() {
+    if (auto named = take_named_scorer(); !named) return std::move(named).error();
     begin_summary();
     choose_twice();
     if (auto own = deal_shard(); !own) return std::move(own).error();
@@ -116,6 +117,14 @@ class runner {
   }
 
  private:
+  result<void> take_named_scorer() {
+    if (how_.scorer_named.empty() || how_.scorer) return {};
+    auto found = score::find_scorer(how_.scorer_named);
+    if (!found) return std::move(found).error();
+    run_.scorer = *std::move(found);
+    return {};
+  }
+
   void begin_summary() {
     told_.run_id = new_run_id();
     told_.suite_path = run_.from.path();
@@ -165,7 +174,8 @@ class runner {
             .labels = how_.labels,
             .noise_floor = how_.noise_floor,
             .price = how_.price,
-            .host_scorer = how_.scorer ? how_.scorer->name() : ""};
+            .host_scorer = how_.scorer ? how_.scorer->name() : "",
+            .scorer_named = how_.scorer ? "" : how_.scorer_named};
   }
 
   /// So many requests in flight at most, at each endpoint.

@@ -110,7 +110,8 @@ json::object common_of(const run_setup& of) {
                       {"items", of.items},
                       {"task", of.task},
                       {"noise_floor", json::or_null(of.noise_floor)},
-                      {"host_scorer", of.host_scorer}};
+                      {"host_scorer", of.host_scorer},
+                      {"scorer", of.scorer_named}};
 }
 
 std::string to_json(const run_setup& of) {
@@ -150,6 +151,7 @@ result<run_setup> setup_from(std::string_view text) {
   // Runs from before there were such options have no word of them.
   if (common->find("noise_floor") != nullptr) out.noise_floor = shared.number<std::uint64_t>("noise_floor");
   if (common->find("host_scorer") != nullptr) out.host_scorer = shared.text("host_scorer");
+  if (common->find("scorer") != nullptr) out.scorer_named = shared.text("scorer");
   reader read(*root);
   out.shard = read.text("shard");
   out.order = read.text("order");

@@ -26,7 +26,8 @@ struct run_setup {
   row_labels labels;
   std::optional<std::uint64_t> noise_floor;  ///< Items that are asked twice.
   std::optional<run::price> price;
-  std::string host_scorer;  ///< The name of the host's; empty: each item has its own.
+  std::string host_scorer;        ///< The name of the host's; empty: each item has its own.
+  std::string scorer_named = {};  ///< In the place of the items' own; empty: those.
 };
 
 [[nodiscard]] std::string to_json(const run_setup& of);

@@ -33,6 +33,21 @@ result<std::vector<chat::message>> read_prompt(const json::value& line) {
   return std::vector<chat::message>{std::move(turn)};
 }
 
+/// A name, or an object with a name and options, as find_scorer() takes them; `name` is the name.
+result<std::string> read_scorer(const json::value& line, std::string fallback, std::string& name) {
+  const auto* found = given(line, "scorer");
+  const auto* members = found != nullptr ? found->if_object() : nullptr;
+  if (members == nullptr) {
+    auto text = string_or(line, "scorer", std::move(fallback));
+    if (text) name = *text;
+    return text;
+  }
+  auto named = required_string(*found, "name", "\"scorer\"");
+  if (!named) return named;
+  name = *named;
+  return members->size() == 1 ? *std::move(named) : json::to_text(*found);
+}
+
 constexpr std::array<std::string_view, 10> known_members = {
     "id", "messages", "prompt", "choices", "tools", "target", "scorer", "category", "params", "metadata"};
 
@@ -95,12 +110,13 @@ result<item> plain_item(const json::value& line) {
   if (!messages) return std::move(messages).error();
   out.request.messages = *std::move(messages);
   const bool chooses = given(line, "choices") != nullptr;
-  auto scorer = string_or(line, "scorer", chooses ? "choice" : "exact");
+  std::string name;
+  auto scorer = read_scorer(line, chooses ? "choice" : "exact", name);
   if (!scorer) return std::move(scorer).error();
   out.scorer = *std::move(scorer);
-  const bool scored = out.scorer != "none";
-  if (chooses && scored && out.scorer != "choice")
-    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(out.scorer));
+  const bool scored = name != "none";
+  if (chooses && scored && name != "choice")
+    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(name));
   if (chooses) {
     auto choices = read_choices(line, scored);
     if (!choices) return std::move(choices).error();

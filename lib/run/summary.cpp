@@ -246,6 +246,10 @@ std::string to_json(const summary& of) {
       {"endpoints", endpoints(of.endpoints)},
       {"cut_by_length", of.cut_by_length},
       {"empty_answers", of.empty_answers},
+      {"no_answers", of.no_answers},
+      {"unclosed_reasoning", of.unclosed_reasoning},
+      {"refused", of.refused},
+      {"double_bos", of.double_bos},
       {"unknown_finish", of.unknown_finish},
       {"dropped", counts(of.dropped)},
       {"unbelievable_usage", of.unbelievable_usage},
@@ -265,6 +269,21 @@ std::string prefix_line(const summary& of) {
         std::lround(1000.0 * static_cast<double>(*of.cached_tokens) / static_cast<double>(*of.prompt_tokens));
     line += " (hit rate " + std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " %)";
   }
+  return line;
+}
+
+std::string health_line(const summary& of) {
+  std::string line;
+  const auto tell = [&](std::string_view what, std::uint64_t count) {
+    if (count == 0) return;
+    line.append(line.empty() ? "answers " : ", ").append(what).append(": ").append(std::to_string(count));
+  };
+  tell("cut by max_tokens", of.cut_by_length);
+  tell("empty", of.empty_answers);
+  tell("with nothing to compare", of.no_answers);
+  tell("that ended in their reasoning", of.unclosed_reasoning);
+  tell("refused", of.refused);
+  tell("to a prompt with a BOS token too many", of.double_bos);
   return line;
 }
 

@@ -1,5 +1,8 @@
 #include "run/tally.hpp"
 
+#include <evalcore/chat/double_bos.hpp>
+#include <evalcore/chat/think_text.hpp>
+
 namespace evalcore::run {
 namespace {
 
@@ -27,7 +30,9 @@ bool believable(const chat::usage& usage) {
 
 }  // namespace
 
-void tally::item(const std::string& category, const score::scorer& scorer) {
+void tally::item(const run::item& one, const score::scorer& scorer) {
+  const auto& category = one.category;
+  if (chat::begins_with_bos(one.request)) into_.double_bos += 1;
   metric_for(category, scorer.metric()).items += 1;
   for (const auto name : scorer.further_metrics()) {
     auto& metric = metric_for(category, name);
@@ -41,6 +46,7 @@ void tally::verdict(const std::string& category, const score::scorer& scorer, co
     into_.unscored += 1;
     return;
   }
+  if (what.no_answer) into_.no_answers += 1;
   add(metric_for(category, scorer.metric()), what.value);
   for (const auto& one : what.further) add(metric_for(category, one.metric), one.value);
 }
@@ -50,6 +56,8 @@ void tally::answer(const chat::reply& reply) {
   if (reply.finish == chat::finish_reason::length) into_.cut_by_length += 1;
   if (reply.finish == chat::finish_reason::other) into_.unknown_finish += 1;
   if (reply.text.empty() && reply.calls.empty() && reply.choices.empty()) into_.empty_answers += 1;
+  if (chat::ends_in_reasoning(reply)) into_.unclosed_reasoning += 1;
+  if (!reply.refusal.empty() || reply.finish == chat::finish_reason::content_filter) into_.refused += 1;
   for (const auto& field : reply.dropped) into_.dropped[field] += 1;
 }
 

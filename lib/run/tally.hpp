@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <evalcore/chat/reply.hpp>
+#include <evalcore/run/suite.hpp>
 #include <evalcore/run/summary.hpp>
 #include <evalcore/score/scorer.hpp>
 
@@ -16,7 +17,7 @@ class tally {
  public:
   explicit tally(summary& into) : into_(into) {}
 
-  void item(const std::string& category, const score::scorer& scorer);
+  void item(const run::item& one, const score::scorer& scorer);
   void answer(const chat::reply& reply);
   void verdict(const std::string& category, const score::scorer& scorer, const score::verdict& what);
   /// False when the reply's counts cannot be, and were left out.

@@ -77,7 +77,7 @@ result<work_left> look_into_store(run_state& of, const std::vector<std::size_t>*
     auto what = of.read(index);
     if (!what) return std::move(what).error();
     out.any_tools = out.any_tools || !what->one.request.tools.empty();
-    of.counts.item(what->one.category, *what->scorer);
+    of.counts.item(what->one, *what->scorer);
     const auto pending = out.pending.size();
     if (auto looked = look_for(of, index, *what, out); !looked) return std::move(looked).error();
     const bool samples = what->request.choices.empty() && !what->request.params.temperature;

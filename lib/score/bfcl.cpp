@@ -1,6 +1,8 @@
 #include <string>
+#include <utility>
 
 #include <evalcore/chat/call_text.hpp>
+#include <evalcore/chat/think_text.hpp>
 
 #include "score/bfcl_check.hpp"
 #include "score/bfcl_target.hpp"
@@ -16,45 +18,74 @@ std::string listing(const std::vector<chat::python_call>& calls) {
   return out + "]";
 }
 
-/// BFCL's AST check for Python with one expected call; its verdicts, by its own rules ("bfcl-compat").
+/// BFCL's check of calls.
 class bfcl final : public scorer {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "bfcl"; }
-  [[nodiscard]] std::string_view metric() const noexcept override { return "accuracy"; }
+  explicit bfcl(bfcl_rules how) : how_(how) {}
+  [[nodiscard]] std::string_view name() const noexcept override {
+    return how_ == bfcl_rules::strict ? "bfcl_strict" : "bfcl";
+  }
+  [[nodiscard]] std::string_view metric() const noexcept override {
+    return how_ == bfcl_rules::strict ? "accuracy_strict" : "accuracy";
+  }
 
   [[nodiscard]] result<void> check(const task& what) const override {
-    auto expected = read_expected_call(what);
+    auto expected = read_expected(what);
     if (!expected) return std::move(expected).error();
     return {};
   }
 
   [[nodiscard]] verdict score(const task& what, const chat::reply& answer) const override {
     verdict out;
-    const auto expected = read_expected_call(what);
+    const auto note = [&](std::string_view step, const std::string& text) {
+      if (what.explain) out.steps.push_back({step, text});
+    };
+    const auto expected = read_expected(what);
     if (!expected) {
       out.reason = expected.error().message;
       return out;
     }
     out.scored = true;
     const bool native = !answer.calls.empty();
-    const auto calls = native ? chat::calls_from_native(answer.calls) : chat::decode_calls(answer.text);
-    if (!calls) {
-      out.extracted = native ? std::string() : clipped(answer.text);
+    const auto text = native ? std::string() : chat::split_think_text(answer.text).text;
+    if (!native) note("reasoning", text);
+    // Whether a call is made is asked in Python's form, whatever the functions are written in.
+    const auto language = expected->calls.empty() ? chat::call_language::python : expected->language;
+    auto calls = native ? chat::calls_from_native(answer.calls) : chat::decode_calls(text, language);
+    const bool none_is_an_answer = expected->what == expected_calls::kind::no_call;
+    if (!calls && !none_is_an_answer) {
+      out.extracted = native ? std::string() : clipped(text);
       out.reason = calls.error().message;
+      out.no_answer = true;
+      note("decode", out.reason);
       return out;
     }
-    out.extracted = listing(*calls);
-    if (auto why = why_wrong(*expected, *calls, native)) {
+    if (calls) out.extracted = listing(*calls);
+    note("decode", calls ? out.extracted : calls.error().message);
+    static const std::vector<chat::python_call> none;
+    if (auto why = why_wrong(*expected, calls ? *calls : none, native, how_)) {
       out.reason = *std::move(why);
     } else {
       out.value = 1;
     }
+    note("compare", out.reason.empty() ? "right" : out.reason);
     return out;
   }
+
+ private:
+  bfcl_rules how_;
 };
 
 }  // namespace
 
-std::shared_ptr<const scorer> make_bfcl() { return std::make_shared<bfcl>(); }
+made_scorer make_bfcl(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<bfcl>(bfcl_rules::compat);
+}
+
+made_scorer make_bfcl_strict(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<bfcl>(bfcl_rules::strict);
+}
 
 }  // namespace evalcore::score

@@ -2,25 +2,18 @@
 
 #include <array>
 
+#include <evalcore/score/bfcl.hpp>
+
 namespace evalcore::score {
 namespace {
 
 error bad(std::string message) {
   return fail(errc::bad_suite, stage::suite, "scorer bfcl: " + std::move(message));
 }
+constexpr const char* wanted =
+    "the target must be a list of calls, each {function: {parameter: [accepted values]}}";
+
 error not_built(std::string_view what) { return bad("not supported yet: " + std::string(what)); }
-
-std::optional<python_type> type_for(std::string_view word) {
-  if (word == "string" || word == "any") return python_type::string;
-  if (word == "integer") return python_type::integer;
-  if (word == "float") return python_type::floating;
-  if (word == "boolean") return python_type::boolean;
-  if (word == "array" || word == "tuple") return python_type::list;
-  if (word == "dict") return python_type::dict;
-  return std::nullopt;
-}
-
-constexpr std::string_view known_types = "string, integer, float, boolean, array, tuple, dict, any";
 
 const chat::tool* find_tool(const task& what, std::string_view name) {
   if (what.tools == nullptr) return nullptr;
@@ -36,23 +29,25 @@ std::string_view word_of(const json::value* schema) {
   return word == nullptr ? std::string_view() : std::string_view(*word);
 }
 
-result<declared_type> read_type(const json::value& schema, const std::string& where) {
+result<declared_type> read_type(chat::call_language in, const json::value& schema, const std::string& where) {
   declared_type out;
   out.word = word_of(&schema);
-  const auto outer = type_for(out.word);
-  if (!outer) return bad(where + " has type \"" + out.word + "\"; known are " + std::string(known_types));
+  const auto outer = type_for(in, out.word);
+  if (!outer) {
+    return bad(where + " has type \"" + out.word + "\"; known are " + std::string(known_types(in)));
+  }
   out.outer = *outer;
-  if (out.outer != python_type::list) return out;
-  const std::string_view inner = word_of(schema.find("items"));
-  out.nested = type_for(inner);
+  if (!is_list_of(in, out.word)) return out;
+  out.nested_word = word_of(schema.find("items"));
+  out.nested = type_for(in, out.nested_word);
   if (!out.nested) {
-    return bad(where + " has items of type \"" + std::string(inner) + "\"; known are " +
-               std::string(known_types));
+    return bad(where + " has items of type \"" + out.nested_word + "\"; known are " +
+               std::string(known_types(in)));
   }
   return out;
 }
 
-result<void> read_declaration(const chat::tool& tool, expected_call& out) {
+result<void> read_declaration(chat::call_language in, const chat::tool& tool, expected_call& out) {
   const auto schema = json::parse(tool.parameters);
   const auto* properties = schema ? schema->find("properties") : nullptr;
   if (properties == nullptr || properties->if_object() == nullptr) {
@@ -68,7 +63,7 @@ result<void> read_declaration(const chat::tool& tool, expected_call& out) {
   }
   for (const auto& [name, schema_of_one] : *properties->if_object()) {
     if (out.accepted_for(name) == nullptr) continue;
-    auto type = read_type(schema_of_one, "parameter " + name + " of function " + tool.name);
+    auto type = read_type(in, schema_of_one, "parameter " + name + " of function " + tool.name);
     if (!type) return std::move(type).error();
     out.parameters.emplace(name, *std::move(type));
   }
@@ -78,7 +73,7 @@ result<void> read_declaration(const chat::tool& tool, expected_call& out) {
 result<void> read_accepted(const json::value& call, expected_call& out) {
   const auto* members = call.if_object();
   if (members == nullptr || members->size() != 1 || members->front().second.if_object() == nullptr) {
-    return bad("the target must be a list with one {function: {parameter: [accepted values]}}");
+    return bad(wanted);
   }
   out.function = members->front().first;
   for (const auto& [name, values] : *members->front().second.if_object()) {
@@ -139,23 +134,27 @@ const std::vector<chat::python_value>* expected_call::accepted_for(
   return nullptr;
 }
 
-result<expected_call> read_expected_call(const task& what) {
-  static constexpr std::array<std::string_view, 6> missing{"parallel",  "javascript", "java",
-                                                           "relevance", "multi_turn", "memory"};
+result<expected_calls> read_expected(const task& what) {
+  static constexpr std::array<std::string_view, 3> missing{"multi_turn", "memory", "web_search"};
   for (const auto word : missing) {
     if (what.category.find(word) != std::string_view::npos) return not_built(word);
   }
-  const auto* calls = what.target->if_array();
-  if (calls == nullptr || calls->empty()) {
-    return bad("the target must be a list with one {function: {parameter: [accepted values]}}");
+  expected_calls out;
+  out.language = bfcl_language(what.category);
+  if (what.category.ends_with("relevance")) {
+    using enum expected_calls::kind;
+    out.what = what.category.ends_with("irrelevance") ? no_call : some_call;
+    return out;
   }
-  if (calls->size() > 1)
-    return not_built("parallel (the target expects " + std::to_string(calls->size()) + " calls)");
-  expected_call out;
-  if (auto read = read_accepted(calls->front(), out); !read) return std::move(read).error();
-  const auto* tool = find_tool(what, out.function);
-  if (tool == nullptr) return bad("the target calls " + out.function + ", which is not among the tools");
-  if (auto read = read_declaration(*tool, out); !read) return std::move(read).error();
+  const auto* calls = what.target->if_array();
+  if (calls == nullptr || calls->empty()) return bad(wanted);
+  for (const auto& call : *calls) {
+    auto& one = out.calls.emplace_back();
+    if (auto read = read_accepted(call, one); !read) return std::move(read).error();
+    const auto* tool = find_tool(what, one.function);
+    if (tool == nullptr) return bad("the target calls " + one.function + ", which is not among the tools");
+    if (auto read = read_declaration(out.language, *tool, one); !read) return std::move(read).error();
+  }
   return out;
 }
 

@@ -11,10 +11,9 @@
 #include <evalcore/chat/call_text.hpp>
 #include <evalcore/score/scorer.hpp>
 
-namespace evalcore::score {
+#include "score/bfcl_language.hpp"
 
-/// Python's type() of a value.
-enum class python_type : std::uint8_t { none, boolean, integer, floating, string, list, tuple, dict };
+namespace evalcore::score {
 
 [[nodiscard]] python_type type_of(const chat::python_value& value) noexcept;
 /// "NoneType", "int", …
@@ -23,6 +22,7 @@ enum class python_type : std::uint8_t { none, boolean, integer, floating, string
 /// What a function declares of one parameter.
 struct declared_type {
   std::string word;                   ///< As BFCL writes it: "float", "tuple".
+  std::string nested_word;            ///< The same of the elements; empty: none is declared.
   python_type outer;                  ///< What a value must be.
   std::optional<python_type> nested;  ///< What the elements of an array or tuple must be.
 };
@@ -38,9 +38,21 @@ struct expected_call {
       std::string_view parameter) const noexcept;
 };
 
-/// Reads BFCL's ground truth and the declaration of the function that it names. Errors: bad_suite, for a
-/// category that is not built (parallel, Java, JavaScript, multi-turn) and for a target or a tool that is
-/// not in BFCL's form.
-[[nodiscard]] result<expected_call> read_expected_call(const task& what);
+/// What the reply to an item must hold.
+struct expected_calls {
+  enum class kind : std::uint8_t {
+    these,      ///< The calls, in any order.
+    some_call,  ///< Whichever: the item asks whether one is made.
+    no_call,
+  };
+  kind what = kind::these;
+  chat::call_language language = chat::call_language::python;
+  std::vector<expected_call> calls;  ///< Of `these`, at least one.
+};
+
+/// Reads BFCL's ground truth and the declarations of the functions that it names; the category says whether
+/// none is needed. Errors: bad_suite, for a category that is not built (multi-turn, memory, web search) and
+/// for a target or a tool that is not in BFCL's form.
+[[nodiscard]] result<expected_calls> read_expected(const task& what);
 
 }  // namespace evalcore::score

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 #include <iterator>
+#include <utility>
 
 #include "score/bfcl_check.hpp"
 #include "score/text.hpp"
@@ -11,7 +12,9 @@ namespace {
 
 using chat::python_value;
 using values = std::vector<python_value>;
-using reason = std::optional<std::string>;
+using reason = std::optional<mismatch>;
+
+mismatch because(std::string why) { return {std::move(why), false}; }
 
 bool is_empty_text(const python_value& value) {
   const auto* text = std::get_if<std::string>(&value.state);
@@ -49,7 +52,7 @@ std::string expected_one_of(const values& accepted) {
 std::string got(const python_value& value) { return "got " + clipped(chat::repr(value)); }
 
 reason unequal(const python_value& value, const values& accepted) {
-  return got(value) + expected_one_of(accepted);
+  return because(got(value) + expected_one_of(accepted));
 }
 
 /// The type of the first accepted value that does not merely say "optional".
@@ -87,54 +90,74 @@ const python_value* find_key(const python_value::dict& dict, const python_value&
   return nullptr;
 }
 
+/// What is accepted for a key. The checker takes a text for the list of its characters. Absent: it raises.
+std::optional<values> choices_of(const python_value& accepted) {
+  if (const auto* list = std::get_if<python_value::list>(&accepted.state)) return list->elements;
+  const auto* text = std::get_if<std::string>(&accepted.state);
+  if (text == nullptr) return std::nullopt;
+  values out;
+  for (std::size_t at = 0; at < text->size();) {
+    std::size_t end = at + 1;
+    while (end < text->size() && (static_cast<unsigned char>((*text)[end]) & 0xC0U) == 0x80U) ++end;
+    out.emplace_back(text->substr(at, end - at));
+    at = end;
+  }
+  return out;
+}
+
+/// Whether a key may be left out: every text holds an empty one.
+bool may_be_absent(const python_value& accepted) {
+  if (std::holds_alternative<std::string>(accepted.state)) return true;
+  const auto* list = std::get_if<python_value::list>(&accepted.state);
+  return list != nullptr && std::ranges::any_of(list->elements, is_empty_text);
+}
+
 reason why_wrong_dict(const python_value::dict& value, const python_value& accepted) {
   const auto* model = std::get_if<python_value::dict>(&accepted.state);
-  if (model == nullptr) return "a dict is not expected";
+  if (model == nullptr) return mismatch{"a dict is not expected", true};
   for (const auto& [key, member] : value.items) {
-    const auto* choices = find_key(*model, key);
-    if (choices == nullptr) return "unexpected key " + clipped(chat::repr(key));
-    const auto* list = std::get_if<python_value::list>(&choices->state);
-    if (list == nullptr || !holds(standard(list->elements), standard(member))) {
-      return "key " + clipped(chat::repr(key)) + ": " + got(member) + ", expected one of " +
-             clipped(chat::repr(*choices));
-    }
+    const auto* held = find_key(*model, key);
+    if (held == nullptr) return because("unexpected key " + clipped(chat::repr(key)));
+    const auto choices = choices_of(*held);
+    if (choices && holds(standard(*choices), standard(member))) continue;
+    return mismatch{"key " + clipped(chat::repr(key)) + ": " + got(member) + ", expected one of " +
+                        clipped(chat::repr(*held)),
+                    !choices};
   }
   for (const auto& [key, choices] : model->items) {
-    const auto* list = std::get_if<python_value::list>(&choices.state);
-    const bool optional = list != nullptr && std::ranges::any_of(list->elements, is_empty_text);
-    if (!optional && find_key(value, key) == nullptr)
-      return "key " + clipped(chat::repr(key)) + " is missing";
+    if (!may_be_absent(choices) && find_key(value, key) == nullptr)
+      return because("key " + clipped(chat::repr(key)) + " is missing");
   }
   return std::nullopt;
 }
 
 /// The reason that the last accepted dict gives.
 reason why_wrong_dict(const python_value::dict& value, const values& accepted) {
-  reason why = "no dict is accepted";
+  reason why = because("no dict is accepted");
   for (const auto& one : accepted) {
     if (is_empty_text(one)) continue;
     why = why_wrong_dict(value, one);
-    if (!why) return std::nullopt;
+    if (!why || why->raises) return why;
   }
   return why;
 }
 
 reason why_wrong_dicts(const values& elements, const values& accepted) {
-  reason why = "no list is accepted";
+  reason why = because("no list is accepted");
   for (const auto& one : accepted) {
     const auto* list = std::get_if<python_value::list>(&one.state);
     const std::size_t size = list == nullptr ? 0 : list->elements.size();
     if ((list == nullptr && !is_empty_text(one)) || size != elements.size()) {
-      why = "got " + std::to_string(elements.size()) + " elements, expected " + std::to_string(size);
+      why = because("got " + std::to_string(elements.size()) + " elements, expected " + std::to_string(size));
       continue;
     }
     why.reset();
     for (std::size_t i = 0; i < size && !why; ++i) {
       const auto* dict = std::get_if<python_value::dict>(&elements[i].state);
-      why = dict == nullptr ? "element " + std::to_string(i) + " is not a dict"
+      why = dict == nullptr ? mismatch{"element " + std::to_string(i) + " is not a dict", true}
                             : why_wrong_dict(*dict, values{list->elements[i]});
     }
-    if (!why) return std::nullopt;
+    if (!why || why->raises) return why;
   }
   return why;
 }
@@ -174,8 +197,8 @@ reason why_wrong_value(const declared_type& type, const values& accepted, const 
   const fit match = fit_of(type.outer, type.nested, accepted, value);
   if (match == fit::no) {
     const std::string inner = type.nested ? " of " + std::string(name(*type.nested)) : "";
-    return got(value) + " of type " + std::string(name(type_of(value))) + ", expected type " + type.word +
-           inner;
+    return because(got(value) + " of type " + std::string(name(type_of(value))) + ", expected type " +
+                   type.word + inner);
   }
   if (match == fit::as_declared) {
     if (const auto* dict = std::get_if<python_value::dict>(&value.state))

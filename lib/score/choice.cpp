@@ -80,6 +80,9 @@ class choice final : public scorer {
 
 }  // namespace
 
-std::shared_ptr<const scorer> make_choice() { return std::make_shared<choice>(); }
+made_scorer make_choice(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<choice>();
+}
 
 }  // namespace evalcore::score

@@ -17,6 +17,9 @@ class none final : public scorer {
 
 }  // namespace
 
-std::shared_ptr<const scorer> make_none() { return std::make_shared<none>(); }
+made_scorer make_none(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<none>();
+}
 
 }  // namespace evalcore::score

@@ -5,6 +5,7 @@
 
 #include "score/scorers.hpp"
 #include "score/text.hpp"
+#include "score/text_scorer.hpp"
 
 namespace evalcore::score {
 namespace {
@@ -27,7 +28,7 @@ bool equal(double a, double b) {
   return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
 }
 
-class numeric final : public scorer {
+class numeric final : public text_scorer {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "numeric"; }
   [[nodiscard]] std::string_view metric() const noexcept override { return "numeric_match"; }
@@ -37,28 +38,29 @@ class numeric final : public scorer {
     return {};
   }
 
-  [[nodiscard]] verdict score(const task& what, const chat::reply& answer) const override {
-    verdict out;
-    const auto target = target_number(*what.target);
-    if (!target) {
-      out.reason = wanted;
-      return out;
-    }
-    out.scored = true;
-    const auto got = last_number(answer.text);
-    if (got) out.extracted = got->text;
-    if (got && equal(got->value, *target)) {
-      out.value = 1;
-      return out;
-    }
-    const std::string expected = ", expected " + json::to_text(*what.target);
-    out.reason = got ? "got " + clipped(got->text) + expected : "no number in the reply" + expected;
-    return out;
+ private:
+  [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
+                                                           std::string_view text) const override {
+    const auto got = last_number(text);
+    return got ? std::optional(std::string(got->text)) : std::nullopt;
+  }
+
+  [[nodiscard]] comparison compare(const task& what, const std::string& answer) const override {
+    const auto got = last_number(answer);
+    if (got && equal(got->value, *target_number(*what.target))) return {.value = 1, .reason = {}};
+    return {.value = 0, .reason = "got " + clipped(answer) + ", expected " + json::to_text(*what.target)};
+  }
+
+  [[nodiscard]] comparison without_answer(const task& what) const override {
+    return {.value = 0, .reason = "no number in the reply, expected " + json::to_text(*what.target)};
   }
 };
 
 }  // namespace
 
-std::shared_ptr<const scorer> make_numeric() { return std::make_shared<numeric>(); }
+made_scorer make_numeric(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<numeric>();
+}
 
 }  // namespace evalcore::score

@@ -58,6 +58,13 @@ std::string lower(std::string_view text) {
   out.reserve(text.size());
   bool after_letter = false;
   for (std::size_t i = 0; i < text.size();) {
+    if (const char c = text[i]; static_cast<unsigned char>(c) < 0x80U) {
+      const bool capital = c >= 'A' && c <= 'Z';
+      out += capital ? static_cast<char>(c - 'A' + 'a') : c;
+      after_letter = capital || (c >= 'a' && c <= 'z');
+      ++i;
+      continue;
+    }
     std::int32_t point = 0;
     const std::size_t width = decode(text, i, point);
     if (width == 0) {

@@ -22,7 +22,7 @@ RANK = {
     "run": 6, "serve": 6,
     "cli": 7, "capi": 7,
 }  # fmt: skip
-THIRD_PARTY = re.compile(r"(boost|fmt|openssl|re2|CLI)/|(pcre2|simdjson|sqlite3|utf8proc|zconf|zlib)\.h$")
+THIRD_PARTY = re.compile(r"(boost|fmt|nlohmann|openssl|re2|valijson|CLI)/|(pcre2|simdjson|sqlite3|utf8proc|zconf|zlib)\.h$")
 # Asio without sockets costs a tenth of what it costs with them.
 LIGHT_BOOST = re.compile(r"boost/asio/(executor_work_guard|io_context|post|steady_timer)\.hpp$")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -11,7 +11,8 @@ import sys
 
 COLUMNS = ["id", "area", "behaviour", "file", "test case"]
 AREAS = {
-    "public_reports": {"stream", "tokens", "security", "retry", "concurrency", "resume", "prefix", "bindings", "stats"},
+    "public_reports": {"stream", "tokens", "security", "retry", "concurrency", "resume", "prefix", "bindings", "parsing",
+                       "scoring", "stats"},
     "engine_behaviours": {"scheduler", "cache", "phase"},
 }
 CASE = re.compile(r'TEST_CASE\(\s*((?:"(?:\\.|[^"\\])*"\s*)+)\)|^\s*def (test_\w+)', re.MULTILINE)

@@ -1,5 +1,6 @@
 """Replies that are wrong, or right in an odd way. Each mutation turns (name, arguments, chosen parameter) into a
-list of calls, or None where it does not apply. Those in TEXTS turn a reply's text into another text."""
+list of calls, or None where it does not apply. Those in TEXTS turn a reply's text into another text, those in TOGETHER all calls
+of a reply and the same calls with other accepted values into a list of calls. OFF_TOPIC are texts about a function."""
 
 import copy
 import json
@@ -145,4 +146,36 @@ BROKEN_ARGUMENTS = {
     "spaced_arguments": lambda arguments: f" {arguments}\n",
     "repeated_arguments": lambda arguments: arguments[:-1] + ', "surplus": 1, "surplus": 2}',
     "arguments_and_more": lambda arguments: arguments + "}",
+}
+
+TOGETHER = {
+    "swapped": lambda calls, other: calls[::-1],
+    "rotated": lambda calls, other: [*calls[1:], calls[0]],
+    "one_less": lambda calls, other: calls[:-1],
+    "one_more": lambda calls, other: [*calls, calls[0]],
+    "all_alike": lambda calls, other: [calls[0]] * len(calls),
+    "last_twice": lambda calls, other: [*calls[1:], calls[-1]],
+    "other_values": lambda calls, other: other[::-1],
+    "other_values_for_one": lambda calls, other: [*other[1:], calls[0]],
+    "last_without_arguments": lambda calls, other: [*calls[:-1], (calls[-1][0], {})],
+    "last_renamed": lambda calls, other: [*calls[:-1], (calls[-1][0] + "x", calls[-1][1])],
+}
+
+OFF_TOPIC = {
+    "nothing": lambda name: "",
+    "blank": lambda name: " \n",
+    "prose": lambda name: "I am afraid that none of the functions can do this.",
+    "one_word": lambda name: "No",
+    "empty_list": lambda name: "[]",
+    "empty_dict": lambda name: "[{}]",
+    "list_of_text": lambda name: "['" + name + "']",
+    "name_only": lambda name: name,
+    "call": lambda name: f"[{name}(a=1, b='x')]",
+    "bare_call": lambda name: f"{name}()",
+    "two_calls": lambda name: f"[{name}(a=1), {name}()]",
+    "fenced_call": lambda name: f"```\n{name}(a=[1, 2])\n```",
+    "call_in_prose": lambda name: f"I would call {name}(a=1) if I could.",
+    "unclosed_call": lambda name: f"[{name}(a=1",
+    "json": lambda name: json.dumps({"name": name, "arguments": {}}),
+    "number": lambda name: "42",
 }

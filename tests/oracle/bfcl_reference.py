@@ -1,7 +1,7 @@
-"""BFCL's own decoder and checker, from the installed bfcl-eval package.
+"""BFCL's own decoders and checker, from the installed bfcl-eval package.
 
-Only two of its modules are wanted; what they import for other purposes (model clients, Java and JavaScript
-parsers, retries) is replaced by empty modules, so that none of the package's dependencies is needed.
+Only a few of its modules are wanted; what they import for other purposes (model clients, retries, locks) is replaced by
+empty modules, so that of the package's dependencies only the parsers of Java and JavaScript are needed.
 """
 
 import json
@@ -21,20 +21,23 @@ def _stub(name, **members):
 _stub("bfcl_eval.constants.model_config",
       MODEL_CONFIG_MAPPING={TEXT: SimpleNamespace(underscore_to_dot=False),
                             NATIVE: SimpleNamespace(underscore_to_dot=True)})
-_stub("bfcl_eval.utils")
-_stub("bfcl_eval.model_handler.parser.java_parser", parse_java_function_call=None)
-_stub("bfcl_eval.model_handler.parser.js_parser", parse_javascript_function_call=None)
+_stub("filelock", FileLock=MagicMock())
 sys.modules["tenacity"] = MagicMock()
 
-from bfcl_eval.constants.enums import Language  # noqa: E402
+from bfcl_eval.constants.enums import Language, ReturnFormat  # noqa: E402
 from bfcl_eval.eval_checker.ast_eval.ast_checker import ast_checker  # noqa: E402
 from bfcl_eval.model_handler.utils import default_decode_ast_prompting  # noqa: E402
+from bfcl_eval.utils import is_empty_output, is_function_calling_format_output  # noqa: E402
+
+LANGUAGES = {"simple_java": (Language.JAVA, ReturnFormat.JAVA),
+             "simple_javascript": (Language.JAVASCRIPT, ReturnFormat.JAVASCRIPT)}
 
 
-def decode(text):
+def decode(text, category="simple_python"):
     """The calls of a text, or None where BFCL's decoder raises."""
+    _, form = LANGUAGES.get(category, (Language.PYTHON, ReturnFormat.PYTHON))
     try:
-        return default_decode_ast_prompting(text)
+        return default_decode_ast_prompting(text, form)
     except Exception:
         return None
 
@@ -51,10 +54,14 @@ def decode_native(calls):
 def verdict(item, category, form, decoded):
     """Whether BFCL counts the decoded calls as right. An item on which the checker itself raises would stop
     BFCL's evaluation; it counts as wrong here."""
-    if decoded is None:
+    if category.endswith("relevance"):
+        called = decoded is not None and not is_empty_output(decoded)
+        return called != category.endswith("irrelevance")
+    if not is_function_calling_format_output(decoded):
         return False
+    language, _ = LANGUAGES.get(category, (Language.PYTHON, None))
     try:
-        return ast_checker(item["function"], decoded, item["target"], Language.PYTHON, category, form)["valid"]
+        return ast_checker(item["function"], decoded, item["target"], language, category, form)["valid"]
     except Exception:
         return False
 

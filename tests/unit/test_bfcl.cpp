@@ -212,16 +212,15 @@ TEST_CASE("bfcl: what is not built and what a target lacks is said before anythi
     CHECK(verdict.reason == checked.error().message);
     return checked.error().message;
   };
-  CHECK(message(R"([{"g.f":{"a":["x"]}}])", "live_parallel") == "scorer bfcl: not supported yet: parallel");
-  CHECK(message(R"([{"g.f":{}},{"g.f":{}}])", "") ==
-        "scorer bfcl: not supported yet: parallel (the target expects 2 calls)");
-  CHECK(message(R"([{"g.f":{"a":["x"]}}])", "simple_java") == "scorer bfcl: not supported yet: java");
+  CHECK(message(R"([{"g.f":{"a":["x"]}}])", "multi_turn_base") ==
+        "scorer bfcl: not supported yet: multi_turn");
   CHECK(message(R"([{"h":{"a":["x"]}}])", "") ==
         "scorer bfcl: the target calls h, which is not among the tools");
   CHECK(message(R"([{"g.f":{"a":"x"}}])", "") ==
         "scorer bfcl: the target's parameter a has no list of accepted values");
   for (const char* target : {"null", "[]", "{}", "[1]", R"([{"g.f":[]}])", R"([{"g.f":{},"other":{}}])"}) {
-    CHECK(message(target, "").find("the target must be a list with one {function") != std::string::npos);
+    CHECK(message(target, "").find("the target must be a list of calls, each {function") !=
+          std::string::npos);
   }
 }
 

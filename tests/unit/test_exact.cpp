@@ -63,9 +63,17 @@ TEST_CASE("exact: a target of another form is the suite's fault, and leaves the 
 }
 
 TEST_CASE("scorers are found by name") {
-  for (const auto name : score::scorer_names()) CHECK((*score::find_scorer(name))->name() == name);
+  for (const auto name : score::scorer_names()) {
+    const std::string named =
+        name == "regex" ? R"({"name":"regex","pattern":"x"})" : R"({"name":")" + std::string(name) + "\"}";
+    CHECK((*score::find_scorer(named))->name() == name);
+  }
   const auto missing = score::find_scorer("bleu");
   REQUIRE_FALSE(missing);
   CHECK(missing.error().code == errc::not_found);
-  CHECK(missing.error().message == "no scorer \"bleu\"; there are: exact, numeric, bfcl, choice, none");
+  CHECK(
+      missing.error().message ==
+      "no scorer \"bleu\"; there are: exact, includes, regex, numeric, letter, f1, math, json, json_schema, "
+      "bfcl, bfcl_strict, choice, none");
+  CHECK(score::find_scorer("{").error().code == errc::invalid_argument);
 }

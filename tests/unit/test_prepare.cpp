@@ -96,6 +96,28 @@ TEST_CASE("choices are a part of a request's identity, and how text would be gen
   }
 }
 
+TEST_CASE("functions in Java are called with the source text of their values") {
+  run::item one;
+  one.category = "simple_java";
+  one.scorer = "bfcl";
+  one.request.messages.push_back({.who = chat::role::user, .text = "?"});
+  one.request.tools.push_back(
+      {"A.f", "d",
+       R"({"type":"dict","properties":{"ids":{"type":"ArrayList","description":"All.","items":{"type":"long"}}}})"});
+  const auto native = run::prepare(one, {});
+  REQUIRE(native);
+  CHECK(native->tools[0].name == "A_f");
+  CHECK(
+      native->tools[0].parameters ==
+      R"({"type":"object","properties":{"ids":{"type":"string","description":"All. A string with the source )"
+      R"(text of a value of type Java ArrayList whose elements are of type long."}}})");
+  const auto text = run::prepare(one, {.tools = run::tools_mode::text});
+  REQUIRE(text);
+  CHECK(text->messages[0].text.find("Java ArrayList") != std::string::npos);
+  one.category = "simple_python";
+  CHECK(run::prepare(one, {})->tools[0].parameters.find("Java") == std::string::npos);
+}
+
 TEST_CASE("what shows only in use is found before a backend is started, with its line") {
   const std::string good = R"({"id":"1","prompt":"x","target":"y"})"
                            "\n";

@@ -34,6 +34,11 @@ const std::vector<question>& questions() {
       {"exact", R"("Paris")", "Rome", 0},
       {"numeric", "3000", "It is $3,000.", 1},
       {"numeric", "3000", "It is 314.", 0},
+      {"letter", R"("B")", "Antwort: B", 1},
+      {"f1", R"("the cat")", "A cat!", 1},
+      {"math", R"("\\frac{1}{2}")", "\\boxed{\\dfrac12}", 1},
+      {R"({"name":"regex","pattern":"(?<=is )[0-9]+"})", R"("7")", "It is 7.", 1},
+      {"json_schema", R"({"type":"object"})", "{}", 1},
       {"bfcl", R"([{"f":{"a":["x"]}}])", "[f(a='x')]", 1},
       {"bfcl", R"([{"f":{"a":["x"]}}])", "[f(a='y')]", 0},
   };

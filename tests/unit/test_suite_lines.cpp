@@ -85,6 +85,15 @@ TEST_CASE("what has no meaning beside choices is refused") {
         R"("choices" are for the scorer "choice", not for "exact")");
 }
 
+TEST_CASE("a scorer may bring its options") {
+  CHECK(item_of(R"({"id":"r","prompt":"?","target":"4","scorer":{"name":"regex","pattern":"a+"}})").scorer ==
+        R"({"name":"regex","pattern":"a+"})");
+  CHECK(item_of(R"({"id":"r","prompt":"?","target":"4","scorer":{"name":"exact"}})").scorer == "exact");
+  CHECK(item_of(R"({"id":"r","prompt":"?","scorer":{"name":"none"}})").scorer == "none");
+  CHECK(complaint(R"({"id":"r","prompt":"?","target":"4","scorer":{"pattern":"a"}})") ==
+        R"("scorer" lacks "name")");
+}
+
 TEST_CASE("params, scorer and category are taken over; what is absent stays absent") {
   const auto one =
       item_of(R"({"id":"p","prompt":"?","target":1,"scorer":"numeric","category":"sums",)"

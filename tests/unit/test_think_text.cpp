@@ -46,3 +46,23 @@ TEST_CASE("only the first block is split off") {
   CHECK(split("<think>a</think>b<think>c</think>d") == parts{"a", "b<think>c</think>d"});
   CHECK(split("<think>a <think> b</think> c</think>d") == parts{"a <think> b", "c</think>d"});
 }
+
+TEST_CASE("an answer that ended in its reasoning is known") {
+  CHECK_FALSE(chat::split_think_text("<think>a").closed);
+  CHECK(chat::split_think_text("<think>a</think>").closed);
+  CHECK(chat::split_think_text("4").closed);
+  chat::reply answer;
+  answer.text = "<think>two and";
+  CHECK(chat::ends_in_reasoning(answer));
+  answer.text = "<think>two</think>4";
+  CHECK_FALSE(chat::ends_in_reasoning(answer));
+  answer.text = "4 <think>";
+  CHECK_FALSE(chat::ends_in_reasoning(answer));
+  // As a server gives it that splits reasoning off itself.
+  answer.text.clear();
+  answer.reasoning = "two and";
+  answer.finish = chat::finish_reason::length;
+  CHECK(chat::ends_in_reasoning(answer));
+  answer.calls = {{"1", "f", "{}"}};
+  CHECK_FALSE(chat::ends_in_reasoning(answer));
+}

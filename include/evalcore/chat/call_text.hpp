@@ -69,6 +69,15 @@ struct python_call {
 /// for BFCL's decoder as well; none of the others can be the answer to an item. Takes linear time.
 [[nodiscard]] result<std::vector<python_call>> decode_calls(std::string_view text);
 
+/// In which language calls are written.
+enum class call_language : std::uint8_t { python, java, javascript };
+
+/// The same for calls in Java and JavaScript, each value as its source text (BFCL's checker makes values of
+/// them); there is one call at most. BFCL's decoder is followed where it is odd: in Java white space and the
+/// bodies of anonymous classes go, and behind a character beyond ASCII everything is cut as many places
+/// too late as its UTF-8 has bytes more.
+[[nodiscard]] result<std::vector<python_call>> decode_calls(std::string_view text, call_language in);
+
 /// Native tool calls in the same form, arguments parsed from their JSON text; empty or absent arguments
 /// are an empty object. Errors: bad_reply when the text is not a JSON object.
 [[nodiscard]] result<std::vector<python_call>> calls_from_native(const std::vector<tool_call>& calls);

@@ -34,7 +34,9 @@ struct request_options {
 /// Checks the first `count` items for what shows only when they are used: a tool that cannot be expressed,
 /// and unless the host scores them, a scorer that does not exist or a target that it cannot use. To be called
 /// before a backend is started for them. Errors: bad_suite, with file and line.
-[[nodiscard]] result<void> check_items(const suite& from, std::size_t count, bool scored_by_host = false);
+/// `scorer`: in the place of the items' own; empty: those.
+[[nodiscard]] result<void> check_items(const suite& from, std::size_t count, bool scored_by_host = false,
+                                       const std::string& scorer = {});
 
 /// The request's identity: one JSON text, the same for the same request, without cache hints.
 [[nodiscard]] std::string canonical_text(const chat::request& request);

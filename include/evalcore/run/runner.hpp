@@ -45,6 +45,8 @@ struct run_options {
   /// are for all; see summary::noise_floor. Second answers change no score and no count of items. They count
   /// as requests, tokens and costs, and the store keeps them as those of epoch 1.
   std::optional<std::size_t> noise_floor;
+  /// The library's scorer in the place of the items' own, as score::find_scorer() takes it; empty: those.
+  std::string scorer_named;
   /// Scores all replies in the place of the items' scorers; null: those do. A reply is in the store before it
   /// is asked for; one that has a score of a scorer of this name is not asked again. The run ends when all
   /// replies have one, or say that they get none, or it is stopped.

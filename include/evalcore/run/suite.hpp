@@ -18,7 +18,8 @@ struct item {
   std::string id;
   chat::request request;
   json::value target;
-  std::string scorer;    ///< "exact" or "choice" unless the suite says otherwise; "bfcl" for BFCL files.
+  /// As score::find_scorer() takes it: "exact" or "choice" unless the suite says otherwise, "bfcl" for BFCL.
+  std::string scorer;
   std::string category;  ///< BFCL category, or the line's `category`, or empty.
   std::size_t line = 0;  ///< 1-based, in its file.
 };
@@ -29,10 +30,10 @@ struct item {
 /// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
 /// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
 ///   `prompt` (one user turn), `target`, and optionally `tools` (OpenAI's form or the bare functions),
-///   `scorer` ("exact"), `category`, `params` {temperature, top_p, top_k, max_tokens, seed, stop}. Other
-///   members of a line are ignored; other members of a turn or of `params` are refused, as they would change
-///   an answer. With `choices` nothing is generated: `prompt` is plain text, and each choice is scored as
-///   what follows;
+///   `scorer` ("exact", or an object with a `name` and options), `category`, `params` {temperature, top_p,
+///   top_k, max_tokens, seed, stop}. Other members of a line are ignored; other members of a turn or of
+///   `params` are refused, as they would change an answer. With `choices` nothing is generated: `prompt` is
+///   plain text, and each choice is scored as what follows;
 /// - BFCL v4: files named `BFCL_v4_<category>.json`, or lines with `question` and `function`. Temperature
 ///   is 0 unless the line has `params`. The answers stand in `possible_answer/` beside the file, or at
 ///   `answers_path` (that file, or the file of the same name in that folder); the relevance categories have

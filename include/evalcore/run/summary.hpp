@@ -115,6 +115,10 @@ struct summary {
   // What the answers look like, for a reader who wonders about a score.
   std::uint64_t cut_by_length = 0;
   std::uint64_t empty_answers = 0;
+  std::uint64_t no_answers = 0;          ///< Texts in which the scorer found nothing to compare.
+  std::uint64_t unclosed_reasoning = 0;  ///< Answers that ended before their reasoning did.
+  std::uint64_t refused = 0;             ///< By the model's or the backend's own word.
+  std::uint64_t double_bos = 0;      ///< Items whose prompt has a token of beginning that is added anyway.
   std::uint64_t unknown_finish = 0;  ///< The backend did not say, in words known here, why the answer ended.
   /// Request fields that the backend has no place for, with the number of answers given without them.
   std::map<std::string, std::uint64_t> dropped;
@@ -133,6 +137,9 @@ struct summary {
 /// `prefix cached: N tokens of M predicted (hit rate 93.1 %)`, with `unknown` where the backend reports no
 /// cached tokens.
 [[nodiscard]] std::string prefix_line(const summary& of);
+
+/// `answers cut by max_tokens: 3, empty: 1`, with whatever else ails them; empty: nothing does.
+[[nodiscard]] std::string health_line(const summary& of);
 
 /// `cost: 0.0125 USD`, with what earlier runs spent if there is such; needs summary::cost.
 [[nodiscard]] std::string cost_line(const summary& of);

@@ -19,6 +19,13 @@ struct task {
   const std::vector<chat::tool>* tools = nullptr;
   std::string_view category;                          ///< "live_multiple", or empty.
   const std::vector<std::string>* choices = nullptr;  ///< Of the item; null is none.
+  bool explain = false;                               ///< Whether verdict::steps are wanted.
+};
+
+/// A step on the way from a reply to its verdict, for a person.
+struct scoring_step {
+  std::string_view name;  ///< "reasoning", "extract", "normalise", "decode", "compare"; in static storage.
+  std::string text;       ///< What it left.
 };
 
 /// A value beside a verdict's own.
@@ -35,6 +42,8 @@ struct verdict {
   std::string extracted;                    ///< What was compared, for a person.
   std::string reason;                       ///< Why it is wrong, or why it is unscored; empty when right.
   std::vector<further_value> further = {};  ///< Each of scorer::further_metrics(); only when scored.
+  bool no_answer = false;  ///< Nothing in the reply could be taken for an answer; only when scored.
+  std::vector<scoring_step> steps = {};  ///< Where the task wants them.
 };
 
 /// A pure function of (task, reply); may be called from several threads at once.
@@ -51,20 +60,39 @@ class scorer {
   [[nodiscard]] virtual verdict score(const task& what, const chat::reply& answer) const = 0;
 };
 
-/// Errors: not_found, naming the choices. The scorers:
+/// `named`: a name, or a JSON object with "name" and the scorer's options. Errors: not_found, naming the
+/// choices; invalid_argument for options that the scorer does not have or cannot use.
+///
+/// Those that read text leave reasoning in `<think>` aside first; what was cut before its end has no answer.
 ///   exact    target: a string, or a list of accepted strings. The text of the reply must be one of them,
 ///            white space at the ends aside. Metric exact_match.
+///   includes target: the same. The text must hold one of them. Option ignore_case (false). Metric includes.
+///   regex    target: the same, or true or false. What `pattern` finds must be one of them, white space at
+///            the ends aside; or whether it finds anything. Options: pattern; group (1, or 0 where the
+///            pattern has none); take "first" or "last" (last); ignore_case (false). Metric exact_match.
 ///   numeric  target: a number, or a string that is one. The last number of the reply's text must equal it
 ///            within 1e-9 of the larger; currency signs, % and thousands separators are ignored. Metric
 ///            numeric_match.
-///   bfcl     target: BFCL's ground truth with one expected call; the tools must be in the suite's own form.
-///            The reply's native calls are checked, or those decoded from its text where it has none, with
-///            the verdicts of BFCL's own checker for Python. Metric accuracy.
+///   letter   target: a letter, or several ("A, C" or a list), all of which must be chosen. The choice is
+///            what follows the last "answer"; else the last letter that stands alone. Option letters
+///            ("ABCDEFGHIJ"). Metric accuracy.
+///   f1       target: a string, or a list of which the best counts. Overlap of words as SQuAD measures it.
+///            Metric f1, and beside it exact_match of the same words.
+///   math     target: a LaTeX expression, or a list of accepted ones. The last \boxed{…}, else what follows
+///            the last "answer is", else the last $…$, else the text must be equivalent. Metric math_match.
+///   json     target: any JSON. The JSON text of the reply, which may stand in a fenced block, must be equal,
+///            members in any order, 1 and 1.0 the same. Metric json_match.
+///   json_schema  target: a JSON schema (draft 7) without patterns and formats. The reply's JSON, found
+///            as by json, must be valid. Metric json_valid.
+///   bfcl     target: BFCL's ground truth; the tools must be in the suite's own form. The reply's native
+///            calls are checked, or those decoded from its text where it has none, with the verdicts of
+///            BFCL's own checker for Python, Java and JavaScript, by the item's category. Metric accuracy.
+///   bfcl_strict  The same with the oddities of that checker mended.
 ///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be
 ///            it, of equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
 ///            characters.
 ///   none     without a target: the suite only asks, and every reply is unscored.
-[[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view name);
+[[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view named);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
 
 }  // namespace evalcore::score

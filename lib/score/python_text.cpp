@@ -1,0 +1,95 @@
+#include "score/python_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string>
+
+namespace evalcore::score {
+namespace {
+
+bool digit(char c) { return c >= '0' && c <= '9'; }
+bool blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f'); }
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+/// Without the underscores that may stand between two digits; absent where one stands elsewhere.
+std::optional<std::string> without_underscores(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '_') {
+      out += text[i];
+    } else if (i == 0 || i + 1 == text.size() || !digit(text[i - 1]) || !digit(text[i + 1])) {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+bool is_word(std::string_view text, std::string_view word) {
+  return std::ranges::equal(text, word,
+                            [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
+}
+
+}  // namespace
+
+std::string_view python_strip(std::string_view text) noexcept {
+  while (!text.empty() && blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> python_split(std::string_view text, char separator) {
+  std::vector<std::string_view> out;
+  for (;;) {
+    const auto end = text.find(separator);
+    out.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return out;
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string_view without_ends(std::string_view text) noexcept {
+  if (text.empty()) return text;
+  std::size_t begin = 1;
+  while (begin < text.size() && continues(text[begin])) ++begin;
+  std::size_t end = text.size() - 1;
+  while (end > 0 && continues(text[end])) --end;
+  return end > begin ? text.substr(begin, end - begin) : std::string_view();
+}
+
+std::optional<chat::python_value> python_int(std::string_view text) {
+  text = python_strip(text);
+  const bool minus = text.starts_with('-');
+  if (minus || text.starts_with('+')) text.remove_prefix(1);
+  auto digits = without_underscores(text);
+  if (!digits || digits->empty() || !std::ranges::all_of(*digits, digit)) return std::nullopt;
+  digits->erase(0, std::min(digits->find_first_not_of('0'), digits->size() - 1));
+  const std::string number = (minus && *digits != "0" ? "-" : "") + *digits;
+  std::int64_t small = 0;
+  if (std::from_chars(number.data(), number.data() + number.size(), small).ec == std::errc{})
+    return chat::python_value(small);
+  return chat::python_value(chat::python_value::big_int{number});
+}
+
+std::optional<double> python_float(std::string_view text) {
+  text = python_strip(text);
+  const bool minus = text.starts_with('-');
+  if (minus || text.starts_with('+')) text.remove_prefix(1);
+  const double sign = minus ? -1 : 1;
+  if (is_word(text, "inf") || is_word(text, "infinity"))
+    return sign * std::numeric_limits<double>::infinity();
+  if (is_word(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
+  const auto plain = without_underscores(text);
+  if (!plain || plain->empty() || !(digit(plain->front()) || plain->front() == '.')) return std::nullopt;
+  double value = 0;
+  const char* end = plain->data() + plain->size();
+  const auto [stop, failure] = std::from_chars(plain->data(), end, value);
+  if (stop != end || failure == std::errc::invalid_argument) return std::nullopt;
+  if (failure == std::errc::result_out_of_range) {
+    const bool tiny = plain->find("e-") != std::string::npos || plain->find("E-") != std::string::npos;
+    value = tiny ? 0 : std::numeric_limits<double>::infinity();
+  }
+  return sign * value;
+}
+
+}  // namespace evalcore::score

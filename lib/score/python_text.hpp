@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include <evalcore/chat/call_text.hpp>
+
+namespace evalcore::score {
+
+// What Python's functions on text give, for the checkers that are written in it.
+
+/// str.strip(), of ASCII's white space.
+[[nodiscard]] std::string_view python_strip(std::string_view text) noexcept;
+/// str.split(separator): of an empty text one empty piece.
+[[nodiscard]] std::vector<std::string_view> python_split(std::string_view text, char separator);
+/// text[1:-1], by characters.
+[[nodiscard]] std::string_view without_ends(std::string_view text) noexcept;
+/// int(text) of ASCII digits; absent where Python raises.
+[[nodiscard]] std::optional<chat::python_value> python_int(std::string_view text);
+/// float(text); absent where Python raises.
+[[nodiscard]] std::optional<double> python_float(std::string_view text);
+
+}  // namespace evalcore::score

@@ -1,0 +1,65 @@
+#include "score/text_scorer.hpp"
+
+#include <utility>
+
+#include <evalcore/chat/think_text.hpp>
+
+#include "score/text.hpp"
+
+namespace evalcore::score {
+
+verdict text_scorer::score(const task& what, const chat::reply& answer) const {
+  verdict out;
+  const auto note = [&](std::string_view step, const std::string& text) {
+    if (what.explain) out.steps.push_back({step, text});
+  };
+  if (auto fit = check(what); !fit) {
+    out.reason = std::move(fit).error().message;
+    return out;
+  }
+  const auto text = chat::split_think_text(answer.text).text;
+  note("reasoning", text);
+  auto extracted = extract(what, text);
+  if (!extracted) {
+    out.reason = std::move(extracted).error().message;
+    return out;
+  }
+  out.scored = true;
+  comparison result;
+  if (*extracted) {
+    out.extracted = **extracted;
+    note("extract", out.extracted);
+    const auto form = normalised(*std::move(*extracted));
+    note("normalise", form);
+    result = compare(what, form);
+  } else {
+    out.no_answer = true;
+    result = without_answer(what);
+  }
+  out.value = result.value;
+  out.reason = std::move(result.reason);
+  out.further = std::move(result.further);
+  note("compare", out.reason.empty() ? "right" : out.reason);
+  return out;
+}
+
+std::optional<std::vector<std::string_view>> accepted_texts(const json::value& target) {
+  if (const auto* text = target.if_string()) return std::vector<std::string_view>{*text};
+  const auto* list = target.if_array();
+  if (list == nullptr || list->empty()) return std::nullopt;
+  std::vector<std::string_view> out;
+  for (const auto& one : *list) {
+    const auto* text = one.if_string();
+    if (text == nullptr) return std::nullopt;
+    out.emplace_back(*text);
+  }
+  return out;
+}
+
+std::string got_expected(std::string_view got, const std::vector<std::string_view>& accepted) {
+  std::string out = "got \"" + clipped(got) + "\", expected \"" + clipped(accepted.front()) + "\"";
+  if (accepted.size() > 1) out += " or one of " + std::to_string(accepted.size() - 1) + " more";
+  return out;
+}
+
+}  // namespace evalcore::score

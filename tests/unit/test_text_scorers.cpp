@@ -1,0 +1,129 @@
+#include <ctime>
+
+#include "unit/scoring.hpp"
+
+using namespace evalcore;
+using test::right;
+
+TEST_CASE("includes: one of the texts, anywhere") {
+  CHECK(right("includes", R"("Paris")", "It is Paris."));
+  CHECK(right("includes", R"(["Lyon","Paris"])", "It is Paris."));
+  CHECK_FALSE(right("includes", R"("paris")", "It is Paris."));
+  CHECK(right(R"({"name":"includes","ignore_case":true})", R"("PARIS")", "It is paris."));
+  CHECK(right("includes", R"("0")", "0 errors"));
+  CHECK(test::judge("includes", R"("x")", "y").reason == R"(got "y", expected "x" in it)");
+  for (const char* target : {R"("")", R"([" "])", "0", "null"})
+    CHECK_FALSE_MESSAGE(test::complaint("includes", target).empty(), target);
+}
+
+// Worked by hand with SQuAD's rules: 2·p·r / (p + r) over the words that both have.
+TEST_CASE("f1: overlap of words in SQuAD's normal form") {
+  const auto f1 = [](std::string_view target, std::string text) {
+    const auto out = test::judge("f1", target, std::move(text));
+    CHECK(out.scored);
+    REQUIRE(out.further.size() == 1);
+    return std::pair(out.value, out.further[0].value);
+  };
+  CHECK(f1(R"("The cat sat.")", "cat sat") == std::pair(1.0, 1.0));
+  // cat, sat of cat, sat, on, mat (p = 1/2) and of cat, sat (r = 1).
+  CHECK(f1(R"("cat sat")", "a cat sat on the mat").first == doctest::Approx(2.0 / 3));
+  CHECK(f1(R"(["dog","cat sat"])", "sat").first == doctest::Approx(2.0 / 3));
+  CHECK(f1(R"("x x y")", "x x x").first == doctest::Approx(2.0 / 3));
+  CHECK(f1(R"("dog")", "cat") == std::pair(0.0, 0.0));
+  // A text of nothing but articles keeps them.
+  for (const char* word : {"A", "An", "the"})
+    CHECK(f1(json::to_text(json::value(word)), word) == std::pair(1.0, 1.0));
+  CHECK(f1(R"(" hello")", "hello").first == 1);
+  CHECK(f1(R"([""])", "hello").first == 0);
+  CHECK(f1(R"(["","hello"])", "hello").first == 1);
+}
+
+TEST_CASE("math: answers in boxes, with or without braces") {
+  CHECK(right("math", R"("7")", "giving $\\boxed 7$."));
+  CHECK(right("math", R"("\\frac{1}{2}")", "so \\boxed{\\dfrac12}"));
+  CHECK(right("math", R"("\\frac{1}{2}")", "so \\boxed{x} and then \\boxed{\\frac{1}{2}}"));
+  CHECK(right("math", R"("12")", "The answer is $12$."));
+  CHECK(right("math", R"("12")", "Thus $x = 12$"));
+  CHECK(right("math", R"("We get $\\boxed{3}$.")", "3"));
+  CHECK(test::judge("math", R"("1")", "\\boxed{inf}").value == 0);
+  CHECK(test::judge("math", R"("1")", "").no_answer);
+}
+
+TEST_CASE("math: tuples, intervals and sets are compared by their elements") {
+  for (const auto& [one, other] : {std::pair("(2,4)", "(2, 4)"),
+                                   {"[2,5)", "[2,5)"},
+                                   {"{5, 3}", "{3, 5}"},
+                                   {"\\{1,\\frac12\\}", "\\{\\frac{1}{2}, 1\\}"},
+                                   {"(1,0.50)", "(1, 0.5)"}})
+    CHECK_MESSAGE(right("math", json::to_text(json::value(one)), std::string("\\boxed{") + other + "}"), one);
+  for (const auto& [one, other] :
+       {std::pair("(2,4)", "(4,2)"), {"[2,5)", "[2,5]"}, {"{3,5,8}", "{3,5}"}, {"{3,3,5}", "{3,5,5}"}})
+    CHECK_FALSE_MESSAGE(right("math", json::to_text(json::value(one)), std::string("\\boxed{") + other + "}"),
+                        one);
+}
+
+TEST_CASE("json: equal values, wherever the JSON stands") {
+  constexpr std::string_view target = R"({"a":"x,] y,}","n":1})";
+  CHECK(right("json", target, R"({"n": 1.0, "a": "x,] y,}"})"));
+  CHECK(right("json", target, "Sure:\n```json\n{\"a\":\"x,] y,}\",\"n\":1}\n```\nDone."));
+  CHECK(right("json", target, R"(It is {"a":"x,] y,}","n":1}, I think.)"));
+  CHECK_FALSE(right("json", target, R"({"a":"x,] y,}","n":true})"));
+  CHECK_FALSE(right("json", "1", "true"));
+  CHECK_FALSE(right("json", "[1,2]", "[2,1]"));
+  CHECK(right("json", "9007199254740993", "9007199254740993"));
+  CHECK_FALSE(right("json", "9007199254740993", "9007199254740992"));
+  CHECK(test::judge("json", target, R"({"a":)").no_answer);
+}
+
+TEST_CASE("json_schema: whether the JSON of the reply is valid") {
+  constexpr std::string_view schema =
+      R"({"type":"object","properties":{"n":{"type":"integer","minimum":1}},"required":["n"],"additionalProperties":false})";
+  CHECK(right("json_schema", schema, R"({"n": 1})"));
+  CHECK(right("json_schema", schema, "```json\n{\"n\": 2}\n```"));
+  for (const char* reply : {R"({"n": 0})", R"({"n": "1"})", "{}", R"({"n":1,"m":2})", "[]", "n is 1"})
+    CHECK_FALSE_MESSAGE(right("json_schema", schema, reply), reply);
+  CHECK(test::judge("json_schema", schema, "n is 1").no_answer);
+  CHECK(test::judge("json_schema", schema, R"({"n": 0})").reason ==
+        "<root>[n]: Expected number greater than or equal to 1.000000");
+  CHECK(test::complaint("json_schema", R"({"properties":{"pattern":{"type":"string"}}})").empty());
+  CHECK(test::complaint("json_schema", R"({"type":"string","pattern":"(a+)+$"})").find("not supported") !=
+        std::string::npos);
+  for (const char* target : {"1", R"({"type":7})"})
+    CHECK_FALSE_MESSAGE(test::complaint("json_schema", target).empty(), target);
+}
+
+TEST_CASE("reasoning is no part of an answer, and one that has no end leaves none") {
+  CHECK(right("numeric", "4", "<think>maybe 5</think>4"));
+  CHECK(right("numeric", "4", "maybe 5</think>4"));
+  CHECK_FALSE(right("letter", R"("B")", "<think> maybe (B) and then"));
+  CHECK(right("numeric", "4", "Use the <think> tag in docs. Answer: 4"));
+  CHECK(test::judge("letter", R"("B")", "<think> maybe (B) and then").no_answer);
+}
+
+TEST_CASE("the steps from a reply to its verdict can be seen") {
+  const auto out = test::judge("numeric", "4", "<think>2+2</think>It is $4.00.");
+  std::string told;
+  for (const auto& one : out.steps) told += std::string(one.name) + "=" + one.text + ";";
+  CHECK(told == "reasoning=It is $4.00.;extract=$4.00;normalise=$4.00;compare=right;");
+}
+
+TEST_CASE("hostile replies are scored, or unscored with a reason, within a second each") {
+  const std::string big(10'000'000, 'a');
+  const std::string braces(10'000, '{');
+  std::string mixed;
+  while (mixed.size() < 1'000'000) mixed += "answer is (A, \\boxed{ ``` [{\"a\": 1,}, I think B ";
+  for (const auto& text : {big, braces, braces + std::string(10'000, '}'), std::string(200'000, '['), mixed,
+                           std::string(1'000'000, '$'), "\\boxed" + braces, std::string(1'000'000, ' '),
+                           "f(" + std::string(100'000, '('), std::string(300'000, '9')}) {
+    for (const char* named : {"exact", "includes", "numeric", "letter", "f1", "math", "json",
+                              R"re({"name":"regex","pattern":"(a|b|aa)+c"})re",
+                              R"re({"name":"regex","pattern":"(?=.)(.*)*x"})re"}) {
+      const std::string_view target = std::string_view(named) == "numeric" ? "1" : R"("A")";
+      const auto begun = std::clock();
+      const auto out = test::judge(named, target, text);
+      const double took = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
+      CHECK_MESSAGE(took < 1, std::string(named), " on ", text.substr(0, 20), " took ", took);
+      CHECK((out.scored || !out.reason.empty()));
+    }
+  }
+}
