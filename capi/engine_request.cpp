@@ -120,14 +120,15 @@ evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* option
 
 evc_status evc_engine_options_set_context_tokens(evc_engine_options* options, uint32_t tokens) EVC_NOEXCEPT {
   return set_of_model(options, "context_tokens", [&](auto& model) -> result<void> {
-    if (tokens == 0) return capi::misuse("context_tokens is 1 or more");
+    if (auto good = capi::check_range("context_tokens", std::uint64_t{tokens}, 1, UINT32_MAX); !good)
+      return good;
     model.context_tokens = tokens;
     return {};
   });
 }
 evc_status evc_engine_options_set_threads(evc_engine_options* options, uint32_t threads) EVC_NOEXCEPT {
   return set_of_model(options, "threads", [&](auto& model) -> result<void> {
-    if (threads == 0) return capi::misuse("threads is 1 or more");
+    if (auto good = capi::check_range("threads", std::uint64_t{threads}, 1, UINT32_MAX); !good) return good;
     model.threads = threads;
     return {};
   });

@@ -68,7 +68,7 @@ evc_status evc_episodes_options_set_max_tokens(evc_episodes_options* options, ui
 evc_status evc_episodes_options_set_max_time_s(evc_episodes_options* options, double seconds) EVC_NOEXCEPT {
   constexpr double least = 1e-9;
   constexpr double most = 1e7;
-  return set(options, "max_time", seconds, least, most,
+  return set(options, "max_time_s", seconds, least, most,
              [&](auto& how) { how.limits.time = evalcore::duration(std::llround(seconds * 1e9)); });
 }
 evc_status evc_episodes_options_set_max_cost(evc_episodes_options* options, double cost) EVC_NOEXCEPT {

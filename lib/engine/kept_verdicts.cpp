@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -9,7 +10,8 @@
 
 #include <evalcore/base/hash.hpp>
 #include <evalcore/base/json.hpp>
-#include <evalcore/base/version.hpp>
+
+#include "engine/loaded_code.hpp"
 
 namespace evalcore::engine {
 namespace {
@@ -17,7 +19,7 @@ namespace {
 std::string identity_of(const traits& engine) {
   json::writer out;
   out.begin_object();
-  out.key("evalcore").string(EVALCORE_VERSION);
+  out.key("code").string(loaded_code());
   out.key("name").string(engine.name).key("model").string(engine.model);
   for (const auto& [key, value] : engine.identity) out.key("identity." + key).string(value);
   out.key("max_rows").number(std::uint64_t{engine.max_rows});
@@ -46,7 +48,7 @@ std::string kept_verdicts::file_of(const std::string& identity) const {
 }
 
 std::optional<parity_verdict> kept_verdicts::find(const traits& engine) const {
-  if (folder_.empty()) return std::nullopt;
+  if (folder_.empty() || engine.identity.empty()) return std::nullopt;
   std::ifstream file(file_of(identity_of(engine)), std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   const auto kept = json::parse(text);
@@ -55,7 +57,8 @@ std::optional<parity_verdict> kept_verdicts::find(const traits& engine) const {
 }
 
 void kept_verdicts::keep(const traits& engine, const parity_verdict& found) const {
-  if (folder_.empty()) return;
+  if (folder_.empty() || engine.identity.empty()) return;
+  static std::atomic<unsigned> parts = 0;
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   const auto identity = identity_of(engine);
@@ -64,9 +67,9 @@ void kept_verdicts::keep(const traits& engine, const parity_verdict& found) cons
   out.key("width").number(std::uint64_t{found.width}).key("restores").boolean(found.restores);
   out.key("why").string(found.why).key("engine").raw(identity);
   out.end_object();
-  // Another process may write the same: a reader sees one whole file or none.
+  // Others may write the same: a reader sees one whole file or none.
   const auto whole = file_of(identity);
-  const auto part = whole + "." + std::to_string(::getpid());
+  const auto part = whole + "." + std::to_string(::getpid()) + "." + std::to_string(parts++);
   const bool written = [&] {
     std::ofstream file(part, std::ios::binary);
     return static_cast<bool>((file << out.text() << '\n').flush());

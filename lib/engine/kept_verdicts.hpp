@@ -9,9 +9,9 @@
 namespace evalcore::engine {
 
 /// Verdicts of check_parity() in a folder of the host's, a file each, so that a model is compared once on a
-/// machine. One is found again for the same engine only: the version of evalcore, all that traits::identity
-/// tells (the model's bytes, its runtime, what the processor can do, the threads), and rows, context and
-/// grid.
+/// machine. One is found again for the same engine only: the files of the code that computes (loaded_code()),
+/// all that traits::identity tells (the model's bytes, its runtime, what the processor can do, the threads),
+/// and rows, context and grid. Of an engine whose identity tells nothing none is kept.
 class kept_verdicts {
  public:
   /// Empty: nothing is kept and nothing found.

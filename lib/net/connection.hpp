@@ -83,8 +83,7 @@ class connection {
   }
 
   /// `heard(error, bytes, came)` for all that arrives until the connection breaks or is closed; the bytes are
-  /// valid during the call. Goes on
-  /// between exchanges: there too a read is what tells that a server hung up.
+  /// valid during the call. Goes on between exchanges: there too a read is what tells that a server hung up.
   template <class Heard>
   void listen(Heard heard) {
     listens_ = reading_ = true;

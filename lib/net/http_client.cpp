@@ -314,7 +314,9 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
       return give_up(
           one, fail(errc::transport, stage::none, "the connection to " + peer + " broke: " + words_of(why)));
     }
-    if (!why) one->machine.received(one->read_at);
+    // By the clock, since deadlines are about this process, too: one that was stopped is not late for what it
+    // reads now.
+    if (!why) one->machine.received(one->timed ? clock_now() : came);
     auto outcome = why ? one->parser->finish() : one->parser->feed(bytes);
     if (one->machine.ended()) return;  // The sink cancelled.
     if (cut && outcome) {

@@ -29,8 +29,10 @@ using std::chrono::steady_clock;
 
 /// How often committed replies are flushed to the disk, and progress is told at least.
 constexpr auto sync_interval = std::chrono::milliseconds(200);
-/// Events: more than what comes in one turn of the loop, few enough to be kept within milliseconds.
+/// Events: more than what comes in one turn of the loop.
 constexpr std::size_t most_kept_together = 256;
+/// Scorers may be slow, and what came before waits for its commit meanwhile.
+constexpr auto longest_kept_together = std::chrono::milliseconds(20);
 /// How often the history of adaptive limits is committed, if it has grown.
 constexpr auto limits_interval = std::chrono::seconds(1);
 
@@ -216,17 +218,17 @@ class runner {
     auto kept_limits = started_;
     requests.start();
     for (;;) {
-      auto events = take_events(requests);
-      if (auto kept = keep(events, flying, requests); !kept) return kept;
+      auto came = keep_what_came(flying, requests);
+      if (!came) return std::move(came).error();
       const auto now = steady_clock::now();
-      if (!events.empty() && is_last(events.back())) {
+      if (!came->empty() && is_last(came->back())) {
         told_.wall_s = seconds(now - started_);
         told_.processor_s = processor_seconds() - processor_at_start;
         told_.peak_memory = peak_memory();
         told_.endpoints = requests.figures();
         if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
         tell(now);
-        return drained(events.back());
+        return drained(came->back());
       }
       if (scoring_ && !store_failure_) {
         if (auto scored = bear(scoring_->go_on(), requests); !scored) return scored;
@@ -247,34 +249,44 @@ class runner {
 
   static bool is_last(const pool::event& one) { return one.what == pool::event::kind::drained; }
 
-  /// What has come, once something has; what ends the run stands last.
-  static std::vector<pool::event> take_events(pool::pool& from) {
-    std::vector<pool::event> all;
-    for (auto one = from.poll(sync_interval); one; one = from.poll(std::chrono::milliseconds::zero())) {
-      all.push_back(*std::move(one));
-      if (is_last(all.back()) || all.size() == most_kept_together) break;
-    }
-    return all;
-  }
-
-  /// Into the store, all at once: a commit costs more than what it commits.
-  result<void> keep(std::vector<pool::event>& events, flights& flying, pool::pool& requests) {
-    if (events.empty()) return {};
+  /// What has come, once something has, into the store all at once: a commit costs more than what it commits.
+  /// What ends the run stands last.
+  result<std::vector<pool::event>> keep_what_came(flights& flying, pool::pool& requests) {
+    std::vector<pool::event> came;
+    const auto next = [&](std::chrono::milliseconds wait) {
+      auto one = requests.poll(wait);
+      if (one) came.push_back(*std::move(one));
+      return one.has_value();
+    };
+    if (!next(sync_interval)) return came;
+    result<void> failed;  // Not of the store, which keeps what came before.
     if (!store_failure_) {
-      auto handled = bear(run_.into.together([&]() -> result<void> {
-        for (auto& one : events) {
-          if (auto done = flying.handle(one); !done) return done;
-        }
+      auto kept = bear(run_.into.together([&]() -> result<void> {
+        const auto enough = steady_clock::now() + longest_kept_together;
+        do {
+          auto done = flying.handle(came.back());
+          if (!done && done.error().at == stage::store) return done;
+          if (!done) failed = std::move(done);
+        } while (failed && !is_last(came.back()) && came.size() < most_kept_together &&
+                 steady_clock::now() < enough && next(std::chrono::milliseconds::zero()));
         return {};
       }),
-                          requests);
-      if (!handled) return handled;
+                       requests);
+      if (!kept) return std::move(kept).error();
     }
-    if (!store_failure_) return flying.committed();
+    if (store_failure_) {
+      count_not_saved(came);
+      return came;
+    }
+    if (auto counted = flying.committed(); !counted) return std::move(counted).error();
+    if (auto borne = bear(std::move(failed), requests); !borne) return std::move(borne).error();
+    return came;
+  }
+
+  void count_not_saved(const std::vector<pool::event>& events) {
     told_.not_saved += static_cast<std::uint64_t>(std::ranges::count_if(events, [this](const auto& one) {
       return one.what == pool::event::kind::ended && one.outcome->has_value() && !out_->second(one.id);
     }));
-    return {};
   }
 
   /// A store that takes no more ends the run, but not what can be told of it; other errors end both.

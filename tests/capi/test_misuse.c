@@ -161,7 +161,7 @@ static void every_kind_of_options_says_why_it_refuses(void) {
   check(evc_episodes_options_set_max_cost(episodes, -1) == EVC_E_INVALID_ARGUMENT, "a negative cost");
   check(has(evc_episodes_options_refusal(episodes), "max_cost must be 0"), "of episodes");
   check(evc_engine_options_set_threads(engine, 0) == EVC_E_INVALID_ARGUMENT, "no thread");
-  check(equal(evc_engine_options_refusal(engine), "threads is 1 or more"), "of an engine");
+  check(equal(evc_engine_options_refusal(engine), "threads must be 1 or more"), "of an engine");
   check(evc_engine_options_set_max_batch_size(engine, 0) == EVC_E_INVALID_ARGUMENT, "no batch");
   check(has(evc_engine_options_refusal(engine), "max_batch_size"), "by the engine's own rules");
   check(evc_pool_options_refusal(NULL).size == 0, "of none there is none");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/kept_verdicts.hpp"
+#include "engine/loaded_code.hpp"
 #include "engine/trust.hpp"
 #include "unit/temporary_folder.hpp"
 #include "unit/toy_step_engine.hpp"
@@ -38,6 +39,7 @@ load load_with(const std::string& folder) {
   auto toy = std::make_unique<toy_step_engine>();
   auto& kept = *toy;
   kept.wrong_from_width = 8;
+  kept.identify("a toy");
   loaded_engine made;
   made.engine = std::move(toy);
   made.verdict_folder = folder;
@@ -76,6 +78,22 @@ TEST_CASE(
   others[6].model = "another";
   for (const auto& other : others) CHECK_FALSE(kept.find(other));
   CHECK(kept.find(some_engine()));
+}
+
+TEST_CASE("of an engine that does not say what it is no verdict is kept") {
+  const test::temporary_folder folder;
+  const kept_verdicts kept(folder.path());
+  auto unknown = some_engine();
+  unknown.identity.clear();
+  kept.keep(unknown, eight);
+  CHECK_FALSE(kept.find(unknown));
+  CHECK(std::filesystem::is_empty(folder.path()));
+}
+
+TEST_CASE("the code that computes is told by its files, always the same") {
+  const auto code = loaded_code();
+  CHECK(code.find("test_engine ") != std::string::npos);  // This program, and behind it its size.
+  CHECK(code == loaded_code());
 }
 
 TEST_CASE("a verdict whose file is damaged is none, and is written anew") {

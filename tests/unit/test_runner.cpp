@@ -311,7 +311,7 @@ namespace {
 /// Answers nothing before it is told to, and then everything at once.
 class waiting final : public evalcore::backend::backend {
  public:
-  explicit waiting(net::loop& owner) : loop_(owner) {}
+  explicit waiting(net::loop& owner, std::string text = "yes") : loop_(owner), text_(std::move(text)) {}
   [[nodiscard]] const evalcore::backend::info& about() const override { return info_; }
   [[nodiscard]] evalcore::backend::capabilities can() const override { return {}; }
   evalcore::backend::ticket start(const chat::request& /*request*/,
@@ -335,7 +335,7 @@ class waiting final : public evalcore::backend::backend {
   void answer() {
     for (const auto& to : std::exchange(asked_, {})) {
       chat::reply reply;
-      reply.text = "yes";
+      reply.text = text_;
       reply.finish = chat::finish_reason::stop;
       to->on_end(std::move(reply));
       answered_ += 1;
@@ -344,6 +344,7 @@ class waiting final : public evalcore::backend::backend {
   }
 
   net::loop& loop_;
+  std::string text_;
   evalcore::backend::info info_;
   evalcore::backend::ticket last_ = 0;
   bool told_ = false;
@@ -369,6 +370,28 @@ TEST_CASE("what came while the host was busy is committed at once") {
   REQUIRE(commits.size() >= 2);
   // A flush between the two, on a slow machine, begins the log anew.
   CHECK((commits[1] == commits[0] + 1 || commits[1] == 1));
+}
+
+TEST_CASE("a slow scorer keeps no reply waiting for its commit until all that came are scored") {
+  run_fixture at;
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    lines += R"({"id":"i)" + std::to_string(i) +
+             R"(","messages":[{"role":"user","content":"?"}],"target":"x",)"
+             R"("scorer":{"name":"regex","pattern":"(?=a)(a|aa)+$"}})"
+             "\n";
+  }
+  at.suite(lines);
+  net::loop loop;
+  waiting backend(loop, std::string(60, 'a') + "b");  // Takes the pattern to its last step.
+  std::set<std::uint64_t> told;
+  at.on_progress = [&](const run::progress& now) {
+    if (told.insert(now.done).second && told.size() == 1) backend.go_on(40);
+  };
+  const auto ran = at.run_on(loop, backend, {});
+  CHECK(ran.answered == 40);
+  CHECK(ran.unscored == 40);
+  CHECK(told.size() >= 4);
 }
 
 namespace {

@@ -38,6 +38,7 @@ class toy_step_engine final : public step_engine {
   }
 
   void say_exact() { about_.exact = true; }
+  void identify(const std::string& who) { about_.identity["toy"] = who; }
   [[nodiscard]] std::size_t open_rows() const { return rows_.size(); }
 
   [[nodiscard]] const traits& about() const override { return about_; }

@@ -63,7 +63,8 @@ struct loaded_engine {
   std::optional<std::uint32_t> safe_width;
   bool keep_prefixes = true;  ///< Whether an answer is the same after a restored prefix.
   /// A folder where verdicts of check_parity() are kept by what they depend on, so that an engine is compared
-  /// once on a machine; made where it is missing. Empty: compare at each load.
+  /// once on a machine; made where it is missing. None is kept of an engine without traits::identity. Empty:
+  /// compare at each load.
   std::string verdict_folder;
 };
 
