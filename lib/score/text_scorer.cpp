@@ -24,7 +24,6 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
     out.reason = std::move(extracted).error().message;
     return out;
   }
-  out.scored = true;
   comparison result;
   if (*extracted) {
     out.extracted = **extracted;
@@ -36,8 +35,10 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
     out.no_answer = true;
     result = without_answer(what);
   }
-  out.value = result.value;
   out.reason = std::move(result.reason);
+  if (!result.scored) return out;
+  out.scored = true;
+  out.value = result.value;
   out.further = std::move(result.further);
   note("compare", out.reason.empty() ? "right" : out.reason);
   return out;

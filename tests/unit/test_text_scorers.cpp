@@ -92,6 +92,46 @@ TEST_CASE("json_schema: whether the JSON of the reply is valid") {
     CHECK_FALSE_MESSAGE(test::complaint("json_schema", target).empty(), target);
 }
 
+TEST_CASE("json_schema: a schema that would end the process, or never end, is refused") {
+  const auto refused = [](std::string_view schema, std::string_view why) {
+    CHECK_MESSAGE(test::complaint("json_schema", schema).find(why) != std::string::npos, schema);
+  };
+  for (
+      const char* schema : {
+          R"({"$ref":"#"})",
+          R"({"allOf":[{"$ref":"#"}]})",
+          R"({"definitions":{"n":{"$ref":"#/definitions/n"}},"properties":{"x":{"$ref":"#/definitions/n"}}})",
+          R"({"definitions":{"a":{"not":{"$ref":"#/definitions/b"}},"b":{"if":{"$ref":"#/definitions/a"}}}})",
+          R"({"properties":{"x":{"dependencies":{"y":{"$ref":"#/properties/x"}}}}})",
+          R"({"definitions":{"a/b":{"anyOf":[{"$ref":"#/definitions/a~1b/"}]}}})",
+      })
+    refused(schema, "leads back to itself");
+  for (const char* divisor : {"0", "0.0", "-1", "18446744073709551615"})
+    refused(std::string(R"({"multipleOf":)") + divisor + "}", R"("multipleOf" must be above 0)");
+  for (const char* ref : {"#/definitions/none", "#/allOf/1", "other.json", "#%2F"})
+    refused(std::string(R"({"allOf":[{"$ref":")") + ref + R"("}]})", "must point into the schema");
+  refused(R"({"id":"a/","properties":{"x":{"$ref":"#"}}})", "absolute");
+
+  const auto chain = [](int length) {
+    std::string out = R"({"$ref":"#/definitions/0","definitions":{)";
+    for (int i = 0; i < length; ++i)
+      out += "\"" + std::to_string(i) + R"(":{"properties":{"x":{"$ref":"#/definitions/)" +
+             std::to_string(i + 1) + R"("}}},)";
+    return out + "\"" + std::to_string(length) + R"(":{"type":"integer"}}})";
+  };
+  refused(chain(10'000), "too many");
+  CHECK(right("json_schema", chain(100), R"({"x":{"x":{}}})"));
+}
+
+TEST_CASE("json_schema: a schema that names itself for the parts of a value is one of a tree") {
+  constexpr std::string_view tree =
+      R"({"properties":{"n":{"type":"number","multipleOf":0.5},"of":{"type":"array","items":{"$ref":"#"}}}})";
+  CHECK(right("json_schema", tree, R"({"n":1.5,"of":[{"n":2,"of":[]}]})"));
+  CHECK_FALSE(right("json_schema", tree, R"({"of":[{"of":[{"n":1.2}]}]})"));
+  CHECK(right("json_schema", R"({"definitions":{"a":{"type":"null"}},"allOf":[{"$ref":"#/definitions/a"}]})",
+              "null"));
+}
+
 TEST_CASE("reasoning is no part of an answer, and one that has no end leaves none") {
   CHECK(right("numeric", "4", "<think>maybe 5</think>4"));
   CHECK(right("numeric", "4", "maybe 5</think>4"));
