@@ -28,8 +28,9 @@ class regex final : public text_scorer {
   [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
                                                            std::string_view text) const override {
     std::optional<std::string> out;
+    search_steps bound;
     for (std::size_t from = 0; from <= text.size();) {
-      auto found = pattern_.find(text, from);
+      auto found = pattern_.find(text, from, bound);
       if (!found) return std::move(found).error();
       if (!*found) break;
       const auto& groups = **found;

@@ -65,6 +65,25 @@ TEST_CASE("regex: a pattern that takes too long leaves the reply unscored, withi
   CHECK(test::judge(R"re({"name":"regex","pattern":"(a+)+$"})re", R"("x")", text).scored);
 }
 
+TEST_CASE("regex: the bound on steps is one for all searches in a reply") {
+  std::string words;
+  for (int i = 0; i < 400; ++i) words += std::string(22, 'a') + " ";
+  // From each word some ten thousand steps lead nowhere before its other alternative matches; or from each
+  // place.
+  for (const char* named : {R"re({"name":"regex","pattern":"(?=[a-z])(?:(?:a|aa)+[b-d]|a+)"})re",
+                            R"re({"name":"regex","pattern":"(?=[a-z])(?:a|aa)+[b-d]"})re"}) {
+    const auto begun = std::clock();
+    const auto out = test::judge(named, R"("x")", words);
+    CHECK(std::clock() - begun < CLOCKS_PER_SEC / 2);
+    CHECK_FALSE(out.scored);
+    CHECK(out.reason.find("takes too many steps") != std::string::npos);
+  }
+  // 20,000 matches, a few steps each.
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "it is " + std::to_string(i) + ". ";
+  CHECK(test::right(R"re({"name":"regex","pattern":"(?<=is )\\d+"})re", R"("19999")", many));
+}
+
 TEST_CASE("regex: what is wrong with its options is named") {
   CHECK(test::refusal("regex") ==
         R"(scorer regex: "pattern" is missing, the regular expression that finds the answer)");
