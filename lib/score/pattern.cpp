@@ -117,8 +117,9 @@ result<pattern> pattern::compile(std::string_view text, pattern_flags how) {
   options.set_max_mem(most_program);
   auto made = std::make_shared<linear>(text, options);
   if (made->code.ok()) return pattern(std::move(made));
-  // A call before each item that is tried: the only count of steps that spans searches.
-  return compile_backtracking(text, how, PCRE2_UCP | PCRE2_AUTO_CALLOUT);
+  // As RE2 has them: "$" not before a line end, and classes of ASCII. A call before each item that is tried
+  // is the only count of steps that spans searches.
+  return compile_backtracking(text, how, PCRE2_DOLLAR_ENDONLY | PCRE2_AUTO_CALLOUT);
 }
 
 result<pattern> pattern::compile_backtracking(std::string_view text, pattern_flags how) {

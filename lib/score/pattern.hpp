@@ -24,6 +24,7 @@ struct search_steps {
 
 /// A regular expression in Perl's syntax. One that RE2 can run takes linear time. One that it cannot, for
 /// look-around or back-references, backtracks up to a bound on its steps, and reads UTF-8 only.
+/// Both mean the same: `$` is the very end of the text, `\w`, `\d`, `\s`, `\b` and classes are of ASCII.
 /// Copies share the compiled form; several threads may search at once.
 class pattern {
  public:
