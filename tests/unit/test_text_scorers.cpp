@@ -140,6 +140,43 @@ TEST_CASE("reasoning is no part of an answer, and one that has no end leaves non
   CHECK(test::judge("letter", R"("B")", "<think> maybe (B) and then").no_answer);
 }
 
+TEST_CASE("a reply that ends in its reasoning is wrong, also where nothing is the right answer") {
+  for (const auto& [named, target] : {std::pair(R"({"name":"regex","pattern":"sorry"})", "false"),
+                                      {R"({"name":"regex","pattern":"x*"})", "true"},
+                                      {"exact", R"("")"},
+                                      {"f1", R"([""])"},
+                                      {"json_schema", "{}"}}) {
+    const auto out = test::judge(named, target, "<think>hmm sorry");
+    CHECK_MESSAGE((out.scored && out.value == 0 && out.no_answer), named);
+    CHECK(out.reason == "the reply ends in its reasoning");
+    for (const auto& one : out.further) CHECK_MESSAGE(one.value == 0, named);
+  }
+  // The same where the server keeps reasoning apart.
+  const auto scorer = score::find_scorer("exact");
+  const json::value nothing("");
+  chat::reply answer;
+  answer.reasoning = "hmm";
+  answer.finish = chat::finish_reason::length;
+  CHECK((*scorer)->score({&nothing, nullptr, {}}, answer).value == 0);
+  answer.finish = chat::finish_reason::stop;
+  CHECK((*scorer)->score({&nothing, nullptr, {}}, answer).value == 1);
+}
+
+TEST_CASE("an answer that is right because a pattern finds nothing is one") {
+  const auto out = test::judge(R"({"name":"regex","pattern":"sorry"})", "false", "<think>sorry</think>Here.");
+  CHECK(out.value == 1);
+  CHECK_FALSE(out.no_answer);
+}
+
+TEST_CASE("an answer that was cut is scored as it stands") {
+  const auto scorer = score::find_scorer("letter");
+  const json::value target("B");
+  chat::reply answer;
+  answer.text = "B";
+  answer.finish = chat::finish_reason::length;
+  CHECK((*scorer)->score({&target, nullptr, {}}, answer).value == 1);
+}
+
 TEST_CASE("the steps from a reply to its verdict can be seen") {
   const auto out = test::judge("numeric", "4", "<think>2+2</think>It is $4.00.");
   std::string told;
