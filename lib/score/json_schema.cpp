@@ -8,7 +8,10 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
+#include <cmath>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "score/json_text.hpp"
@@ -26,12 +29,31 @@ error bad(std::string why) {
   return fail(errc::bad_suite, stage::suite, "scorer json_schema: " + std::move(why));
 }
 
+/// Draft 7 takes a number without a fraction for an integer, however it is written; the library goes by how.
+/// It reads integers as signed ones. Whether all of them are.
+// NOLINTNEXTLINE(misc-no-recursion): limits::json_depth
+bool settle_numbers(nlohmann::json& in) {
+  if (in.is_structured()) {
+    bool fit = true;
+    for (auto& one : in) fit = settle_numbers(one) && fit;
+    return fit;
+  }
+  if (in.is_number_float()) {
+    const auto number = in.get<double>();
+    if (std::trunc(number) == number && std::abs(number) < 0x1p63) in = static_cast<std::int64_t>(number);
+  } else if (in.is_number_unsigned()) {
+    return in.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  }
+  return true;
+}
+
 /// Errors: what the library says of a schema that it cannot read.
 result<void> read_schema(const json::value& from, valijson::Schema& into) {
   if (from.if_object() == nullptr) return bad("the target must be a JSON schema, an object");
   if (auto fault = schema_fault(from); !fault.empty()) return bad(std::move(fault));
   try {
-    const auto document = nlohmann::json::parse(json::to_text(from));
+    auto document = nlohmann::json::parse(json::to_text(from));
+    if (!settle_numbers(document)) return bad("the target has an integer beyond 2^63");
     valijson::SchemaParser().populateSchema(NlohmannJsonAdapter(document), into);
   } catch (const std::exception& failure) {
     return bad(std::string("the target is no JSON schema: ") + failure.what());
@@ -58,7 +80,9 @@ class json_schema final : public text_scorer {
     valijson::Schema schema;
     if (auto read = read_schema(*what.target, schema); !read)
       return {.reason = read.error().message, .scored = false};
-    const auto document = nlohmann::json::parse(answer, nullptr, false);
+    auto document = nlohmann::json::parse(answer, nullptr, false);
+    if (!settle_numbers(document))
+      return {.reason = "the JSON of the reply has an integer beyond 2^63", .scored = false};
     valijson::ValidationResults found;
     try {
       valijson::Validator validator;

@@ -92,6 +92,35 @@ TEST_CASE("json_schema: whether the JSON of the reply is valid") {
     CHECK_FALSE_MESSAGE(test::complaint("json_schema", target).empty(), target);
 }
 
+// JSON Schema draft 7, Validation, 6.1.1: "integer" matches any number with a zero fractional part.
+TEST_CASE("json_schema: an integer is one however it is written") {
+  for (const char* reply : {"1", "1.0", "1e2", "-0.0", "9007199254740993"})
+    CHECK_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
+  for (const char* reply : {"1.5", "1e-2", "true", R"("1")"})
+    CHECK_FALSE_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
+  CHECK(right("json_schema", R"({"properties":{"n":{"enum":[1.0]}}})", R"({"n":1})"));
+  CHECK(right("json_schema", R"({"const":1})", "1.0"));
+  CHECK(right("json_schema", R"({"type":"number","minimum":1e300})", "1e301"));
+  CHECK(right("json_schema", R"({"multipleOf":2.0})", "4"));
+}
+
+TEST_CASE("json: a number that is too great to read is told apart from no JSON") {
+  for (const char* reply : {"18446744073709551616", R"({"n":[-9223372036854775809]})", "[1e400]"}) {
+    for (const char* named : {"json", "json_schema"}) {
+      const auto out = test::judge(named, "{}", reply);
+      CHECK_FALSE_MESSAGE(out.scored, reply);
+      CHECK(out.reason == "the JSON of the reply has a number beyond 64 bits");
+    }
+  }
+  const auto out = test::judge("json_schema", R"({"minimum":0})", "18446744073709551615");
+  CHECK_FALSE(out.scored);
+  CHECK(out.reason == "the JSON of the reply has an integer beyond 2^63");
+  CHECK(right("json", "18446744073709551615", "18446744073709551615"));
+  for (const auto& reply : {std::string("18446744073709551616 apples"), std::string("01"),
+                            std::string("[NaN]"), std::string(200, '[') + std::string(200, ']')})
+    CHECK_MESSAGE(test::judge("json", "1", reply).no_answer, reply);
+}
+
 TEST_CASE("json_schema: a schema that would end the process, or never end, is refused") {
   const auto refused = [](std::string_view schema, std::string_view why) {
     CHECK_MESSAGE(test::complaint("json_schema", schema).find(why) != std::string::npos, schema);
