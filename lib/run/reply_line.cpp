@@ -68,6 +68,13 @@ result<void> read_bfcl_result(const json::value& held, chat::reply& into) {
   return {};
 }
 
+/// What BFCL's own handlers write in the place of an answer when the inference raises.
+bool failed_inference(const json::value& line, const json::value& held) {
+  const auto* text = held.if_string();
+  return given(line, "traceback") != nullptr ||
+         (text != nullptr && text->starts_with("Error during inference:"));
+}
+
 result<void> read_choices(const json::value& line, chat::reply& into) {
   const auto* found = given(line, "choices");
   if (found == nullptr) return {};
@@ -84,14 +91,15 @@ result<void> read_choices(const json::value& line, chat::reply& into) {
 
 }  // namespace
 
-result<chat::reply> reply_of_line(const json::value& line) {
+result<std::optional<chat::reply>> reply_of_line(const json::value& line) {
   static constexpr auto known =
       std::to_array<std::string_view>({"id", "text", "calls", "finish", "reasoning", "refusal", "choices"});
   chat::reply out;
   if (const auto* result = given(line, "result")) {
+    if (failed_inference(line, *result)) return std::optional<chat::reply>();
     if (auto read = read_bfcl_result(*result, out); !read) return std::move(read).error();
     out.finish = out.calls.empty() ? chat::finish_reason::stop : chat::finish_reason::tool_calls;
-    return out;
+    return std::optional(std::move(out));
   }
   if (auto clean = only_known(*line.if_object(), known, "the reply"); !clean) return std::move(clean).error();
   for (const auto& [key, into] :
@@ -106,7 +114,7 @@ result<chat::reply> reply_of_line(const json::value& line) {
   if (given(line, "text") == nullptr && out.calls.empty() && out.choices.empty() && out.refusal.empty()) {
     return bad_line("lacks \"text\", \"calls\" or \"choices\"");
   }
-  return out;
+  return std::optional(std::move(out));
 }
 
 }  // namespace evalcore::run

@@ -50,7 +50,9 @@ class reply_file {
 
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
 
-  /// Nothing where there is none.
+  [[nodiscard]] bool has(const std::string& id) const { return lines_.contains(id); }
+
+  /// Nothing where there is none, or only the failure to get one.
   [[nodiscard]] result<std::optional<chat::reply>> find(const std::string& id) const {
     const auto found = lines_.find(id);
     if (found == lines_.end()) return std::optional<chat::reply>();
@@ -60,7 +62,7 @@ class reply_file {
     if (!line) return line.error();
     auto reply = reply_of_line(*line);
     if (!reply) return at(file_.at(found->second), std::move(reply).error());
-    return std::optional(*std::move(reply));
+    return *std::move(reply);
   }
 
  private:
@@ -99,7 +101,7 @@ result<scored_replies> score_replies(const suite& what, const std::string& path,
     if (!one) return one.error();
     const auto reply = replies->find(one->id);
     if (!reply) return reply.error();
-    if (*reply) ++known;
+    if (replies->has(one->id)) ++known;
     if (index >= told.items) continue;
     auto own =
         scorer ? result<std::shared_ptr<const score::scorer>>(scorer) : score::find_scorer(one->scorer);

@@ -8,12 +8,14 @@
 #include <valijson/validation_results.hpp>
 #include <valijson/validator.hpp>
 
-#include <algorithm>
-#include <array>
+#include <cmath>
+#include <cstdint>
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "score/json_text.hpp"
+#include "score/schema_fault.hpp"
 #include "score/scorers.hpp"
 #include "score/text.hpp"
 #include "score/text_scorer.hpp"
@@ -27,30 +29,31 @@ error bad(std::string why) {
   return fail(errc::bad_suite, stage::suite, "scorer json_schema: " + std::move(why));
 }
 
-/// The library matches texts by backtracking without a bound, so a text that a model wrote could hold it up
-/// for ever, or overflow the stack.
-bool has_pattern(const json::value& schema) {  // NOLINT(misc-no-recursion): limits::json_depth
-  static constexpr auto words = std::to_array<std::string_view>({"pattern", "patternProperties", "format"});
-  if (const auto* list = schema.if_array()) return std::ranges::any_of(*list, has_pattern);
-  const auto* members = schema.if_object();
-  return members != nullptr && std::ranges::any_of(*members, [](const auto& one) {
-           // A property of such a name is an object or a boolean, not the keyword's text.
-           const bool keyword = std::ranges::find(words, one.first) != words.end();
-           return (keyword && (one.second.if_string() != nullptr || one.first == "patternProperties")) ||
-                  has_pattern(one.second);
-         });
+/// Draft 7 takes a number without a fraction for an integer, however it is written; the library goes by how.
+/// It reads integers as signed ones. Whether all of them are.
+// NOLINTNEXTLINE(misc-no-recursion): limits::json_depth
+bool settle_numbers(nlohmann::json& in) {
+  if (in.is_structured()) {
+    bool fit = true;
+    for (auto& one : in) fit = settle_numbers(one) && fit;
+    return fit;
+  }
+  if (in.is_number_float()) {
+    const auto number = in.get<double>();
+    if (std::trunc(number) == number && std::abs(number) < 0x1p63) in = static_cast<std::int64_t>(number);
+  } else if (in.is_number_unsigned()) {
+    return in.get<std::uint64_t>() <= std::uint64_t{std::numeric_limits<std::int64_t>::max()};
+  }
+  return true;
 }
 
 /// Errors: what the library says of a schema that it cannot read.
 result<void> read_schema(const json::value& from, valijson::Schema& into) {
   if (from.if_object() == nullptr) return bad("the target must be a JSON schema, an object");
-  if (has_pattern(from)) {
-    return bad(
-        "\"pattern\", \"patternProperties\" and \"format\" are not supported; the scorer regex bounds what "
-        "it does");
-  }
+  if (auto fault = schema_fault(from); !fault.empty()) return bad(std::move(fault));
   try {
-    const auto document = nlohmann::json::parse(json::to_text(from));
+    auto document = nlohmann::json::parse(json::to_text(from));
+    if (!settle_numbers(document)) return bad("the target has an integer beyond 2^63");
     valijson::SchemaParser().populateSchema(NlohmannJsonAdapter(document), into);
   } catch (const std::exception& failure) {
     return bad(std::string("the target is no JSON schema: ") + failure.what());
@@ -76,11 +79,18 @@ class json_schema final : public text_scorer {
   [[nodiscard]] comparison compare(const task& what, const std::string& answer) const override {
     valijson::Schema schema;
     if (auto read = read_schema(*what.target, schema); !read)
-      return {.value = 0, .reason = read.error().message};
-    const auto document = nlohmann::json::parse(answer, nullptr, false);
+      return {.reason = read.error().message, .scored = false};
+    auto document = nlohmann::json::parse(answer, nullptr, false);
+    if (!settle_numbers(document))
+      return {.reason = "the JSON of the reply has an integer beyond 2^63", .scored = false};
     valijson::ValidationResults found;
-    valijson::Validator validator;
-    if (validator.validate(schema, NlohmannJsonAdapter(document), &found)) return {.value = 1, .reason = {}};
+    try {
+      valijson::Validator validator;
+      if (validator.validate(schema, NlohmannJsonAdapter(document), &found))
+        return {.value = 1, .reason = {}};
+    } catch (const std::exception& failure) {
+      return {.reason = std::string("the schema cannot be applied: ") + failure.what(), .scored = false};
+    }
     valijson::ValidationResults::Error first;
     std::string where;
     if (found.popError(first)) {

@@ -1,6 +1,11 @@
 #include "score/json_text.hpp"
 
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/limits.hpp>
 
 #include "score/text.hpp"
 
@@ -32,13 +37,35 @@ std::string_view in_brackets(std::string_view text) {
                                                       : text.substr(begin, end - begin + 1);
 }
 
+/// Of a text that json::parse() refuses: whether only its numbers are in the way.
+bool has_great_numbers(std::string_view text) {
+  bool deep = false;
+  try {
+    [[maybe_unused]] const auto read =
+        nlohmann::json::parse(text, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+          deep = deep || static_cast<std::uint64_t>(depth) > limits::json_depth;
+          return true;
+        });
+  } catch (const nlohmann::json::out_of_range&) {
+    return !deep;
+  } catch (const nlohmann::json::parse_error&) {
+    return false;
+  }
+  return !deep;
+}
+
 }  // namespace
 
-std::optional<std::string> json_in(std::string_view text) {
+result<std::optional<std::string>> json_in(std::string_view text) {
+  bool great = false;
   for (const auto piece : {trimmed(text), trimmed(last_block(text)), in_brackets(text)}) {
-    if (!piece.empty() && json::parse(piece)) return std::string(piece);
+    if (piece.empty()) continue;
+    if (json::parse(piece)) return std::optional(std::string(piece));
+    great = great || has_great_numbers(piece);
   }
-  return std::nullopt;
+  if (great)
+    return fail(errc::unsupported, stage::score, "the JSON of the reply has a number beyond 64 bits");
+  return std::optional<std::string>();
 }
 
 }  // namespace evalcore::score

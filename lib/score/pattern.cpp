@@ -11,8 +11,8 @@
 namespace evalcore::score {
 namespace {
 
-/// Of PCRE2's internal steps: some tenths of a second.
-constexpr std::uint32_t most_steps = 1'000'000;
+/// PCRE2's own bound, which begins again at each place of the text where a match could begin.
+constexpr std::uint32_t most_steps_of_place = 1'000'000;
 /// Kilobytes of heap for one search.
 constexpr std::uint32_t most_heap = 64 * 1024;
 constexpr std::int64_t most_program = std::int64_t{8} << 20;
@@ -21,11 +21,19 @@ error bad_pattern(std::string why) {
   return fail(errc::invalid_argument, stage::score, "not a regular expression: " + std::move(why));
 }
 
+int take_step(pcre2_callout_block* /*where*/, void* bound) {
+  auto& left = static_cast<search_steps*>(bound)->left;
+  if (left == 0) return PCRE2_ERROR_CALLOUT;
+  --left;
+  return 0;
+}
+
 }  // namespace
 
 struct pattern::engine {
   virtual ~engine() = default;
-  [[nodiscard]] virtual result<std::optional<match>> find(std::string_view text, std::size_t from) const = 0;
+  [[nodiscard]] virtual result<std::optional<match>> find(std::string_view text, std::size_t from,
+                                                          search_steps& bound) const = 0;
   [[nodiscard]] virtual std::size_t groups() const noexcept = 0;
 };
 
@@ -35,7 +43,8 @@ struct pattern::linear final : pattern::engine {
   linear(std::string_view text, const re2::RE2::Options& how)
       : code(re2::StringPiece(text.data(), text.size()), how) {}
 
-  [[nodiscard]] result<std::optional<match>> find(std::string_view text, std::size_t from) const override {
+  [[nodiscard]] result<std::optional<match>> find(std::string_view text, std::size_t from,
+                                                  search_steps& /*bound*/) const override {
     std::vector<re2::StringPiece> found(groups() + 1);
     const bool any = code.Match(re2::StringPiece(text.data(), text.size()), from, text.size(),
                                 re2::RE2::UNANCHORED, found.data(), static_cast<int>(found.size()));
@@ -60,15 +69,17 @@ struct pattern::backtracking final : pattern::engine {
   };
   std::unique_ptr<pcre2_code, freed> code;
 
-  [[nodiscard]] result<std::optional<match>> find(std::string_view text, std::size_t from) const override {
+  [[nodiscard]] result<std::optional<match>> find(std::string_view text, std::size_t from,
+                                                  search_steps& bound) const override {
     const std::unique_ptr<pcre2_match_data, freed> found(
         pcre2_match_data_create_from_pattern(code.get(), nullptr));
     const std::unique_ptr<pcre2_match_context, freed> bounds(pcre2_match_context_create(nullptr));
     if (!found || !bounds) return fail(errc::no_memory, stage::score, "no memory for a regular expression");
     // Looking through the whole text before each search would take quadratic time.
     const std::uint32_t known = from > 0 ? PCRE2_NO_UTF_CHECK : 0;
-    pcre2_set_match_limit(bounds.get(), most_steps);
+    pcre2_set_match_limit(bounds.get(), most_steps_of_place);
     pcre2_set_heap_limit(bounds.get(), most_heap);
+    pcre2_set_callout(bounds.get(), take_step, &bound);
     const int count = pcre2_match(code.get(), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), from,
                                   known, found.get(), bounds.get());
     if (count == PCRE2_ERROR_NOMATCH) return std::optional<match>();
@@ -106,11 +117,18 @@ result<pattern> pattern::compile(std::string_view text, pattern_flags how) {
   options.set_max_mem(most_program);
   auto made = std::make_shared<linear>(text, options);
   if (made->code.ok()) return pattern(std::move(made));
-  return compile_backtracking(text, how);
+  // As RE2 has them: "$" not before a line end, and classes of ASCII. A call before each item that is tried
+  // is the only count of steps that spans searches.
+  return compile_backtracking(text, how, PCRE2_DOLLAR_ENDONLY | PCRE2_AUTO_CALLOUT);
 }
 
 result<pattern> pattern::compile_backtracking(std::string_view text, pattern_flags how) {
-  std::uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_NEVER_BACKSLASH_C;
+  return compile_backtracking(text, how, PCRE2_UCP);
+}
+
+result<pattern> pattern::compile_backtracking(std::string_view text, pattern_flags how,
+                                              std::uint32_t options) {
+  options |= PCRE2_UTF | PCRE2_NEVER_BACKSLASH_C;
   if (how.ignore_case) options |= PCRE2_CASELESS;
   if (how.dot_all) options |= PCRE2_DOTALL;
   int failure = 0;
@@ -125,14 +143,21 @@ result<pattern> pattern::compile_backtracking(std::string_view text, pattern_fla
                      std::to_string(where));
 }
 
-result<std::optional<pattern::match>> pattern::find(std::string_view text, std::size_t from) const {
-  return engine_->find(text, from);
+result<std::optional<pattern::match>> pattern::find(std::string_view text, std::size_t from,
+                                                    search_steps& bound) const {
+  return engine_->find(text, from, bound);
+}
+
+result<std::optional<pattern::match>> pattern::find(std::string_view text) const {
+  search_steps bound;
+  return find(text, 0, bound);
 }
 
 result<std::vector<pattern::match>> pattern::find_all(std::string_view text) const {
   std::vector<match> out;
+  search_steps bound;
   for (std::size_t from = 0; from <= text.size();) {
-    auto found = find(text, from);
+    auto found = find(text, from, bound);
     if (!found) return std::move(found).error();
     if (!*found) break;
     const auto whole = *(**found)[0];

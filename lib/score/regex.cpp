@@ -27,9 +27,12 @@ class regex final : public text_scorer {
  private:
   [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
                                                            std::string_view text) const override {
+    // "$" is the very end, and a line end behind an answer is no part of it.
+    while (text.ends_with('\n') || text.ends_with('\r')) text.remove_suffix(1);
     std::optional<std::string> out;
+    search_steps bound;
     for (std::size_t from = 0; from <= text.size();) {
-      auto found = pattern_.find(text, from);
+      auto found = pattern_.find(text, from, bound);
       if (!found) return std::move(found).error();
       if (!*found) break;
       const auto& groups = **found;

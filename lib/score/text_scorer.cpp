@@ -19,26 +19,33 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
   }
   const auto text = chat::split_think_text(answer.text).text;
   note("reasoning", text);
-  auto extracted = extract(what, text);
+  const bool no_end = chat::ends_in_reasoning(answer);
+  auto extracted = no_end ? result<std::optional<std::string>>(std::nullopt) : extract(what, text);
   if (!extracted) {
     out.reason = std::move(extracted).error().message;
     return out;
   }
-  out.scored = true;
-  comparison result;
+  comparison compared;
   if (*extracted) {
     out.extracted = **extracted;
     note("extract", out.extracted);
     const auto form = normalised(*std::move(*extracted));
     note("normalise", form);
-    result = compare(what, form);
+    compared = compare(what, form);
   } else {
-    out.no_answer = true;
-    result = without_answer(what);
+    compared = without_answer(what);
+    // That an answer holds nothing can be right, but not of one that has not begun.
+    if (no_end) {
+      compared.value = 0;
+      compared.reason = "the reply ends in its reasoning";
+    }
+    out.no_answer = compared.value == 0;
   }
-  out.value = result.value;
-  out.reason = std::move(result.reason);
-  out.further = std::move(result.further);
+  out.reason = std::move(compared.reason);
+  if (!compared.scored) return out;
+  out.scored = true;
+  out.value = compared.value;
+  out.further = std::move(compared.further);
   note("compare", out.reason.empty() ? "right" : out.reason);
   return out;
 }

@@ -20,6 +20,7 @@ class text_scorer : public scorer {
     double value = 0;    ///< 0 … 1.
     std::string reason;  ///< Why it is not right; empty when it is.
     std::vector<further_value> further = {};
+    bool scored = true;  ///< False: it cannot be compared, for `reason`.
   };
 
   /// The answer in the text; absent: there is none. Errors: of the scorer, whose reply is then unscored.

@@ -54,6 +54,31 @@ TEST_CASE("regex: look-around and back-references are understood") {
   CHECK(ahead->find("\xff\xfex").error().code == errc::bad_reply);
 }
 
+TEST_CASE("regex: a pattern means the same with and without look-around") {
+  // Each is searched as it is, and behind a look-ahead that holds everywhere.
+  const auto both = [](const std::string& pattern, std::string_view text) {
+    const auto one = found(pattern, text);
+    CHECK_MESSAGE(found("(?=)" + pattern, text) == one, pattern);
+    return one;
+  };
+  CHECK(both("\\w+", "café") == "caf");
+  CHECK(both("\\W+", "café!") == "é!");
+  CHECK(both("\\d+", "٣4") == "4");
+  CHECK(both("[[:alpha:]]+", "éa") == "a");
+  CHECK(both("\\bt", "ét") == "t");
+  CHECK(both("a\\sb", "a\u00a0b") == "nothing");
+  CHECK(both("b$", "b\n") == "nothing");
+  CHECK(both("(?m)b$", "b\nc") == "b");
+  CHECK(both("(?i)É", "é") == "é");
+}
+
+TEST_CASE("regex: line ends behind an answer are no part of it") {
+  for (const char* reply : {"answer: 42", "answer: 42\n", "answer: 42\r\n\n"}) {
+    CHECK(test::right(R"re({"name":"regex","pattern":"answer: (\\d+)$"})re", R"("42")", reply));
+    CHECK(test::right(R"re({"name":"regex","pattern":"(?<=answer: )\\d+$"})re", R"("42")", reply));
+  }
+}
+
 TEST_CASE("regex: a pattern that takes too long leaves the reply unscored, within a second") {
   const std::string text = std::string(60, 'a') + "!";
   const auto begun = std::clock();
@@ -63,6 +88,25 @@ TEST_CASE("regex: a pattern that takes too long leaves the reply unscored, withi
   CHECK(out.reason.find("takes too many steps") != std::string::npos);
   // The same without look-around runs in linear time.
   CHECK(test::judge(R"re({"name":"regex","pattern":"(a+)+$"})re", R"("x")", text).scored);
+}
+
+TEST_CASE("regex: the bound on steps is one for all searches in a reply") {
+  std::string words;
+  for (int i = 0; i < 400; ++i) words += std::string(22, 'a') + " ";
+  // From each word some ten thousand steps lead nowhere before its other alternative matches; or from each
+  // place.
+  for (const char* named : {R"re({"name":"regex","pattern":"(?=[a-z])(?:(?:a|aa)+[b-d]|a+)"})re",
+                            R"re({"name":"regex","pattern":"(?=[a-z])(?:a|aa)+[b-d]"})re"}) {
+    const auto begun = std::clock();
+    const auto out = test::judge(named, R"("x")", words);
+    CHECK(std::clock() - begun < CLOCKS_PER_SEC / 2);
+    CHECK_FALSE(out.scored);
+    CHECK(out.reason.find("takes too many steps") != std::string::npos);
+  }
+  // 20,000 matches, a few steps each.
+  std::string many;
+  for (int i = 0; i < 20'000; ++i) many += "it is " + std::to_string(i) + ". ";
+  CHECK(test::right(R"re({"name":"regex","pattern":"(?<=is )\\d+"})re", R"("19999")", many));
 }
 
 TEST_CASE("regex: what is wrong with its options is named") {

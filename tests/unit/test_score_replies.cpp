@@ -92,6 +92,26 @@ TEST_CASE("BFCL's result files are read as they are") {
   CHECK(done->what.not_run == 1);
 }
 
+TEST_CASE("a failed inference in a BFCL result file is no reply, and its item is missing") {
+  constexpr const char* irrelevant =
+      R"({"id":"irrelevance_0","prompt":"?","target":[],"category":"irrelevance","scorer":"bfcl","tools":[]})";
+  for (
+      const char* failed :
+      {R"({"id":"irrelevance_0","result":"Error during inference: Connection error.","traceback":"Traceback (most recent call last):\n"})",
+       R"({"id":"irrelevance_0","result":"Error during inference: Error code: 429"})",
+       R"({"id":"irrelevance_0","result":[],"traceback":"Traceback (most recent call last):\n"})"}) {
+    const auto done = scored(irrelevant, failed);
+    CHECK_MESSAGE(done.what.answered == 0, failed);
+    CHECK(done.what.not_run == 1);
+    CHECK(done.unknown == 0);
+    CHECK(*done.what.score() == 0);
+    CHECK(*done.what.score_upper_bound() == 1);
+  }
+  const auto done = scored(irrelevant, R"({"id":"irrelevance_0","result":"An error during inference: no."})");
+  CHECK(done.what.answered == 1);
+  CHECK(*done.what.score() == 1);
+}
+
 TEST_CASE("what is wrong with a file of replies is said with its line") {
   CHECK(complaint("{\"id\":\"n\",\"text\":\"4\"}\n{\"id\":\"n\",\"text\":\"5\"}\n") ==
         ":2: this id stands in line 1 already; one reply belongs to an item");

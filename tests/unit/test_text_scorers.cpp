@@ -92,12 +92,118 @@ TEST_CASE("json_schema: whether the JSON of the reply is valid") {
     CHECK_FALSE_MESSAGE(test::complaint("json_schema", target).empty(), target);
 }
 
+// JSON Schema draft 7, Validation, 6.1.1: "integer" matches any number with a zero fractional part.
+TEST_CASE("json_schema: an integer is one however it is written") {
+  for (const char* reply : {"1", "1.0", "1e2", "-0.0", "9007199254740993"})
+    CHECK_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
+  for (const char* reply : {"1.5", "1e-2", "true", R"("1")"})
+    CHECK_FALSE_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
+  CHECK(right("json_schema", R"({"properties":{"n":{"enum":[1.0]}}})", R"({"n":1})"));
+  CHECK(right("json_schema", R"({"const":1})", "1.0"));
+  CHECK(right("json_schema", R"({"type":"number","minimum":1e300})", "1e301"));
+  CHECK(right("json_schema", R"({"multipleOf":2.0})", "4"));
+}
+
+TEST_CASE("json: a number that is too great to read is told apart from no JSON") {
+  for (const char* reply : {"18446744073709551616", R"({"n":[-9223372036854775809]})", "[1e400]"}) {
+    for (const char* named : {"json", "json_schema"}) {
+      const auto out = test::judge(named, "{}", reply);
+      CHECK_FALSE_MESSAGE(out.scored, reply);
+      CHECK(out.reason == "the JSON of the reply has a number beyond 64 bits");
+    }
+  }
+  const auto out = test::judge("json_schema", R"({"minimum":0})", "18446744073709551615");
+  CHECK_FALSE(out.scored);
+  CHECK(out.reason == "the JSON of the reply has an integer beyond 2^63");
+  CHECK(right("json", "18446744073709551615", "18446744073709551615"));
+  for (const auto& reply : {std::string("18446744073709551616 apples"), std::string("01"),
+                            std::string("[NaN]"), std::string(200, '[') + std::string(200, ']')})
+    CHECK_MESSAGE(test::judge("json", "1", reply).no_answer, reply);
+}
+
+TEST_CASE("json_schema: a schema that would end the process, or never end, is refused") {
+  const auto refused = [](std::string_view schema, std::string_view why) {
+    CHECK_MESSAGE(test::complaint("json_schema", schema).find(why) != std::string::npos, schema);
+  };
+  for (
+      const char* schema : {
+          R"({"$ref":"#"})",
+          R"({"allOf":[{"$ref":"#"}]})",
+          R"({"definitions":{"n":{"$ref":"#/definitions/n"}},"properties":{"x":{"$ref":"#/definitions/n"}}})",
+          R"({"definitions":{"a":{"not":{"$ref":"#/definitions/b"}},"b":{"if":{"$ref":"#/definitions/a"}}}})",
+          R"({"properties":{"x":{"dependencies":{"y":{"$ref":"#/properties/x"}}}}})",
+          R"({"definitions":{"a/b":{"anyOf":[{"$ref":"#/definitions/a~1b/"}]}}})",
+      })
+    refused(schema, "leads back to itself");
+  for (const char* divisor : {"0", "0.0", "-1", "18446744073709551615"})
+    refused(std::string(R"({"multipleOf":)") + divisor + "}", R"("multipleOf" must be above 0)");
+  for (const char* ref : {"#/definitions/none", "#/allOf/1", "other.json", "#%2F"})
+    refused(std::string(R"({"allOf":[{"$ref":")") + ref + R"("}]})", "must point into the schema");
+  refused(R"({"id":"a/","properties":{"x":{"$ref":"#"}}})", "absolute");
+
+  const auto chain = [](int length) {
+    std::string out = R"({"$ref":"#/definitions/0","definitions":{)";
+    for (int i = 0; i < length; ++i)
+      out += "\"" + std::to_string(i) + R"(":{"properties":{"x":{"$ref":"#/definitions/)" +
+             std::to_string(i + 1) + R"("}}},)";
+    return out + "\"" + std::to_string(length) + R"(":{"type":"integer"}}})";
+  };
+  refused(chain(10'000), "too many");
+  CHECK(right("json_schema", chain(100), R"({"x":{"x":{}}})"));
+}
+
+TEST_CASE("json_schema: a schema that names itself for the parts of a value is one of a tree") {
+  constexpr std::string_view tree =
+      R"({"properties":{"n":{"type":"number","multipleOf":0.5},"of":{"type":"array","items":{"$ref":"#"}}}})";
+  CHECK(right("json_schema", tree, R"({"n":1.5,"of":[{"n":2,"of":[]}]})"));
+  CHECK_FALSE(right("json_schema", tree, R"({"of":[{"of":[{"n":1.2}]}]})"));
+  CHECK(right("json_schema", R"({"definitions":{"a":{"type":"null"}},"allOf":[{"$ref":"#/definitions/a"}]})",
+              "null"));
+}
+
 TEST_CASE("reasoning is no part of an answer, and one that has no end leaves none") {
   CHECK(right("numeric", "4", "<think>maybe 5</think>4"));
   CHECK(right("numeric", "4", "maybe 5</think>4"));
   CHECK_FALSE(right("letter", R"("B")", "<think> maybe (B) and then"));
   CHECK(right("numeric", "4", "Use the <think> tag in docs. Answer: 4"));
   CHECK(test::judge("letter", R"("B")", "<think> maybe (B) and then").no_answer);
+}
+
+TEST_CASE("a reply that ends in its reasoning is wrong, also where nothing is the right answer") {
+  for (const auto& [named, target] : {std::pair(R"({"name":"regex","pattern":"sorry"})", "false"),
+                                      {R"({"name":"regex","pattern":"x*"})", "true"},
+                                      {"exact", R"("")"},
+                                      {"f1", R"([""])"},
+                                      {"json_schema", "{}"}}) {
+    const auto out = test::judge(named, target, "<think>hmm sorry");
+    CHECK_MESSAGE((out.scored && out.value == 0 && out.no_answer), named);
+    CHECK(out.reason == "the reply ends in its reasoning");
+    for (const auto& one : out.further) CHECK_MESSAGE(one.value == 0, named);
+  }
+  // The same where the server keeps reasoning apart.
+  const auto scorer = score::find_scorer("exact");
+  const json::value nothing("");
+  chat::reply answer;
+  answer.reasoning = "hmm";
+  answer.finish = chat::finish_reason::length;
+  CHECK((*scorer)->score({&nothing, nullptr, {}}, answer).value == 0);
+  answer.finish = chat::finish_reason::stop;
+  CHECK((*scorer)->score({&nothing, nullptr, {}}, answer).value == 1);
+}
+
+TEST_CASE("an answer that is right because a pattern finds nothing is one") {
+  const auto out = test::judge(R"({"name":"regex","pattern":"sorry"})", "false", "<think>sorry</think>Here.");
+  CHECK(out.value == 1);
+  CHECK_FALSE(out.no_answer);
+}
+
+TEST_CASE("an answer that was cut is scored as it stands") {
+  const auto scorer = score::find_scorer("letter");
+  const json::value target("B");
+  chat::reply answer;
+  answer.text = "B";
+  answer.finish = chat::finish_reason::length;
+  CHECK((*scorer)->score({&target, nullptr, {}}, answer).value == 1);
 }
 
 TEST_CASE("the steps from a reply to its verdict can be seen") {

@@ -63,7 +63,7 @@ class scorer {
 /// `named`: a name, or a JSON object with "name" and the scorer's options. Errors: not_found, naming the
 /// choices; invalid_argument for options that the scorer does not have or cannot use.
 ///
-/// Those that read text leave reasoning in `<think>` aside first; what was cut before its end has no answer.
+/// Those that read text leave reasoning in `<think>` aside first; a reply that ends in it is wrong.
 ///   exact    target: a string, or a list of accepted strings. The text of the reply must be one of them,
 ///            white space at the ends aside. Metric exact_match.
 ///   includes target: the same. The text must hold one of them. Option ignore_case (false). Metric includes.
@@ -82,8 +82,8 @@ class scorer {
 ///            the last "answer is", else the last $…$, else the text must be equivalent. Metric math_match.
 ///   json     target: any JSON. The JSON text of the reply, which may stand in a fenced block, must be equal,
 ///            members in any order, 1 and 1.0 the same. Metric json_match.
-///   json_schema  target: a JSON schema (draft 7) without patterns and formats. The reply's JSON, found
-///            as by json, must be valid. Metric json_valid.
+///   json_schema  target: a JSON schema (draft 7) without patterns, formats and endless "$ref". The reply's
+///            JSON, found as by json, must be valid. Metric json_valid.
 ///   bfcl     target: BFCL's ground truth; the tools must be in the suite's own form. The reply's native
 ///            calls are checked, or those decoded from its text where it has none, with the verdicts of
 ///            BFCL's own checker for Python, Java and JavaScript, by the item's category. Metric accuracy.
