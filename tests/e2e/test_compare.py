@@ -62,6 +62,22 @@ def test_items_that_a_run_misses_are_shown_and_bound_the_difference(evalcore, tm
     assert "with the missing items: between +0.0000 and +0.2000 over all 10" in text
 
 
+def test_runs_of_a_named_scorer_are_compared_and_gated_by_its_scores(evalcore, tmp_path):
+    (tmp_path / "suite.jsonl").write_text(suite_lines(4))
+    run_graded(evalcore, tmp_path, "a", "rwrw", "--scorer", "includes")
+    run_graded(evalcore, tmp_path, "b", "rrrw", "--scorer", "includes")
+    run_graded(evalcore, tmp_path, "own", "rrrw")
+    found = compared(evalcore, "a", "b")
+    assert [(run["score"], run["scored"], run["not_run"]) for run in found["runs"]] == [(0.5, 4, 0), (0.75, 4, 0)]
+    assert [item["id"] for item in found["comparisons"][0]["changed"]] == ["i001"]
+    gated = evalcore("gate", "b", "b", "--margin", "0.5", "--json")
+    assert json.loads(gated.stdout)["suites"][0]["missing"] == 0
+    for command in ("compare", "gate"):
+        done = evalcore(command, "a", "own")
+        assert done.returncode == 2
+        assert "/run.db was scored by another scorer than " in done.stderr
+
+
 def test_runs_that_cannot_be_compared_are_refused_by_name(evalcore, tmp_path):
     (tmp_path / "suite.jsonl").write_text(suite_lines(4))
     (tmp_path / "other.jsonl").write_text(suite_lines(5))
