@@ -5,6 +5,8 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/summary.hpp>
 
+#include "run/tally.hpp"
+
 using namespace evalcore;
 
 namespace {
@@ -48,6 +50,26 @@ TEST_CASE("a further metric is told with its bounds and is no part of the score"
   REQUIRE(metrics.size() == 3);
   CHECK(json::to_text(*metrics[2].find("metric")) == "\"acc_norm\"");
   CHECK(run::rows_of(of, {}).size() == 3);
+}
+
+TEST_CASE("items of exact and of f1 are each counted once in a suite that has both") {
+  run::summary of;
+  run::tally counted(of);
+  score::verdict right{.scored = true, .value = 1};
+  const auto exact = *score::find_scorer("exact");
+  const auto f1 = *score::find_scorer("f1");
+  for (const auto& scorer : {exact, f1, exact}) counted.item({}, *scorer);
+  counted.verdict("", *exact, right);
+  counted.verdict("", *exact, right);
+  right.further = {{f1->further_metrics().front(), 1.0}};
+  counted.verdict("", *f1, right);
+  CHECK(*of.score() == 1);
+  REQUIRE(of.metrics.size() == 3);
+  CHECK(of.metrics[0].metric == "exact_match");
+  CHECK(of.metrics[0].items == 2);
+  CHECK_FALSE(of.metrics[0].further);
+  CHECK(of.metrics[2].items == 1);
+  CHECK(of.metrics[2].further);
 }
 
 TEST_CASE("right-or-wrong scores have Wilson's interval, parts of points Student's") {
