@@ -112,3 +112,8 @@ def test_a_summary_says_how_sure_its_scores_are(evalcore, tmp_path):
     assert macro["stderr"] == pytest.approx(easy["stderr"] / 2)
     assert "hard exact_match: 0.0000, 95 % interval 0.0000 to 0.1611, over 20 items" in done.stdout
     assert "macro exact_match: 0.3750, 95 % interval" in done.stdout
+    # Two of two and one of two: 0.75, and t of one degree of freedom reaches from -2.4266 to 3.9266.
+    (tmp_path / "suite.jsonl").write_text(suite_lines(4, ["easy", "hard"]))
+    done = run_graded(evalcore, tmp_path, "b", "rrrw")
+    assert "macro exact_match: 0.7500, 95 % interval 0.0000 to 1.0000, over 2 categories" in done.stdout
+    assert summary(tmp_path / "b")["macro"][0]["interval"] == [0, 1]

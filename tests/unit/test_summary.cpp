@@ -108,6 +108,20 @@ TEST_CASE("reported: a category that is named as the whole is one of the categor
   CHECK(*root.find("score")->if_double() == doctest::Approx(0.7));
 }
 
+TEST_CASE("the interval of a macro average stays between 0 and 1") {
+  run::summary of;
+  // Two categories of two items, 1 and 1, 1 and 0: mean 0.75, standard error 0.25 with one degree of freedom,
+  // t 12.7062: from -2.4266 to 3.9266.
+  of.metrics = {{"easy", "accuracy", 2, 2, 2, false, 2}, {"hard", "accuracy", 2, 2, 1, false, 1}};
+  const auto macros = of.macro_averages();
+  REQUIRE(macros.size() == 1);
+  CHECK(macros[0].interval() == stats::interval{0, 1});
+  const auto root = as_json(of);
+  const auto& told = root.find("macro")->if_array()->front();
+  CHECK(json::to_text(*told.find("interval")) == "[0.0,1.0]");
+  CHECK_FALSE(run::macro_average{}.interval());
+}
+
 TEST_CASE("what is known of the backend is named") {
   auto of = ten_items();
   of.probe.findings = {{"stop", backend::ability::yes, "why"}, {"seed", backend::ability::unknown, "why"}};
