@@ -1,10 +1,11 @@
 #include "compat_gate.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -24,9 +25,13 @@ error refuse(std::string why) { return fail(errc::invalid_argument, stage::confi
 
 result<std::string> read_file(const std::string& path, const char* what) {
   std::ifstream from(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << from.rdbuf();
-  if (from && bytes) return bytes.str();
+  std::string text;
+  std::array<char, 65536> piece{};
+  while (from) {
+    from.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(from.gcount()));
+  }
+  if (from.eof() && !from.bad()) return text;
   return refuse("cannot read the " + std::string(what) + " " + path);
 }
 

@@ -160,6 +160,19 @@ def test_compat_the_baseline_is_stamped_anew_to_the_byte(compat, tmp_path):
     assert compat(regressed, "--update-baseline", "--baseline", "absent/base.jsonl").returncode == FAIL
 
 
+def test_compat_an_empty_file_has_no_rows(evalcore, compat, tmp_path):
+    assert compat("").returncode == PASS
+    assert result(tmp_path)["suites"] == []
+    (tmp_path / "base.jsonl").write_text("")
+    assert compat(row("bfcl", 0.8)).returncode == PASS
+    assert result(tmp_path)["missingCount"] == 1
+    (tmp_path / "eval-gate.json").write_text("")
+    done = compat(row("bfcl", 0.8))
+    assert (done.returncode, "is not JSON" in done.stderr) == (USAGE, True)
+    done = compat(row("bfcl", 0.8), "--spec", ".")
+    assert (done.returncode, "cannot read the spec ." in done.stderr) == (USAGE, True)
+
+
 def test_compat_what_cannot_be_read_is_a_usage_error(evalcore, compat, tmp_path):
     good = row("bfcl", 0.8)
     for arguments in (["--spec", "absent.json"], ["--baseline", "absent.jsonl"], ["--budget", "absent.json"],
