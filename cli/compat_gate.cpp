@@ -131,8 +131,10 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
   }
   const auto baseline = read_file(baseline_path, "baseline");
   if (!baseline) return baseline.error();
-  auto result = run::compat_gate(*spec, run::group_passes(run::read_gate_rows(candidate->text)),
-                                 run::read_gate_rows(*baseline));
+  auto gated = run::compat_gate(*spec, run::group_passes(run::read_gate_rows(candidate->text)),
+                                run::read_gate_rows(*baseline));
+  if (!gated) return std::move(gated).error();
+  auto& result = *gated;
   result.passes = compat.passes;
   result.budget = std::move(budget);
   const auto text = run::to_text(result);
