@@ -78,7 +78,7 @@ struct candidate_bytes {
 };
 
 result<candidate_bytes> candidate_of(const compat_arguments& arguments, const run::gate_spec& spec,
-                                     const std::stop_token& stop) {
+                                     command_output output, const std::stop_token& stop) {
   candidate_bytes out;
   if (!arguments.candidate.empty()) {
     auto text = read_file(arguments.candidate, "candidate");
@@ -95,7 +95,7 @@ result<candidate_bytes> candidate_of(const compat_arguments& arguments, const ru
   }
   if (commands.empty())
     return refuse("there is no candidate: name its rows with --candidate, or a suite with a command");
-  auto ran = run_suite_commands(commands, arguments.passes, arguments.budget, stop);
+  auto ran = run_suite_commands(commands, arguments.passes, arguments.budget, output, stop);
   if (!ran) return std::move(ran).error();
   out.text = std::move(ran->rows);
   out.failed = ran->status;
@@ -118,7 +118,8 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
     if (!read) return std::move(read).error();
     budget = *std::move(read);
   }
-  const auto candidate = candidate_of(compat, *spec, stop);
+  const auto output = arguments.json ? command_output::to_stderr : command_output::as_ours;
+  const auto candidate = candidate_of(compat, *spec, output, stop);
   if (!candidate) return candidate.error();
   if (candidate->failed != 0) return candidate->failed;
   if (compat.update_baseline) {

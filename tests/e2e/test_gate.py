@@ -135,6 +135,21 @@ def test_compat_commands_give_the_candidate_and_their_failure_is_the_gates(evalc
     assert evalcore(*how).returncode == 127
 
 
+def test_compat_what_commands_print_is_no_part_of_the_json(evalcore, compat, tmp_path):
+    (tmp_path / "emit.py").write_text(
+        "import json, os\n"
+        "print('12 of 15 right')\n"
+        "row = {'task': 'bfcl', 'metric': 'accuracy', 'score': 0.8}\n"
+        "open(os.environ['TINYGPT_EVAL_OUT'], 'a').write(json.dumps(row) + chr(10))\n"
+    )
+    spec = {"baseline": "base.jsonl", "suites": [{"name": "bfcl", "command": [sys.executable, "emit.py"]}]}
+    (tmp_path / "eval-gate.json").write_text(json.dumps(spec))
+    done = evalcore("gate", "--compat", "--json")
+    assert json.loads(done.stdout) == result(tmp_path)
+    assert done.stderr == "12 of 15 right\n"
+    assert evalcore("gate", "--compat").stdout.startswith("12 of 15 right\n")
+
+
 def test_compat_an_interrupt_ends_the_command_that_runs(program, compat, tmp_path):
     (tmp_path / "wait.py").write_text(
         "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\ntime.sleep(60)\n"
