@@ -1,10 +1,11 @@
 #include "compat_gate.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -24,9 +25,13 @@ error refuse(std::string why) { return fail(errc::invalid_argument, stage::confi
 
 result<std::string> read_file(const std::string& path, const char* what) {
   std::ifstream from(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << from.rdbuf();
-  if (from && bytes) return bytes.str();
+  std::string text;
+  std::array<char, 65536> piece{};
+  while (from) {
+    from.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(from.gcount()));
+  }
+  if (from.eof() && !from.bad()) return text;
   return refuse("cannot read the " + std::string(what) + " " + path);
 }
 
@@ -73,7 +78,7 @@ struct candidate_bytes {
 };
 
 result<candidate_bytes> candidate_of(const compat_arguments& arguments, const run::gate_spec& spec,
-                                     const std::stop_token& stop) {
+                                     command_output output, const std::stop_token& stop) {
   candidate_bytes out;
   if (!arguments.candidate.empty()) {
     auto text = read_file(arguments.candidate, "candidate");
@@ -90,7 +95,7 @@ result<candidate_bytes> candidate_of(const compat_arguments& arguments, const ru
   }
   if (commands.empty())
     return refuse("there is no candidate: name its rows with --candidate, or a suite with a command");
-  auto ran = run_suite_commands(commands, arguments.passes, arguments.budget, stop);
+  auto ran = run_suite_commands(commands, arguments.passes, arguments.budget, output, stop);
   if (!ran) return std::move(ran).error();
   out.text = std::move(ran->rows);
   out.failed = ran->status;
@@ -113,7 +118,8 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
     if (!read) return std::move(read).error();
     budget = *std::move(read);
   }
-  const auto candidate = candidate_of(compat, *spec, stop);
+  const auto output = arguments.json ? command_output::to_stderr : command_output::as_ours;
+  const auto candidate = candidate_of(compat, *spec, output, stop);
   if (!candidate) return candidate.error();
   if (candidate->failed != 0) return candidate->failed;
   if (compat.update_baseline) {
@@ -126,8 +132,10 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
   }
   const auto baseline = read_file(baseline_path, "baseline");
   if (!baseline) return baseline.error();
-  auto result = run::compat_gate(*spec, run::group_passes(run::read_gate_rows(candidate->text)),
-                                 run::read_gate_rows(*baseline));
+  auto gated = run::compat_gate(*spec, run::group_passes(run::read_gate_rows(candidate->text)),
+                                run::read_gate_rows(*baseline));
+  if (!gated) return std::move(gated).error();
+  auto& result = *gated;
   result.passes = compat.passes;
   result.budget = std::move(budget);
   const auto text = run::to_text(result);

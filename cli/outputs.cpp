@@ -19,7 +19,7 @@ void print_scores(const run::summary& of) {
   }
   for (const auto& macro : of.macro_averages()) {
     std::printf("macro %s: %.4f", macro.metric.c_str(), macro.mean.value);
-    if (const auto sure = stats::t_interval(macro.mean))
+    if (const auto sure = macro.interval())
       std::printf(", 95 %% interval %.4f to %.4f,", sure->low, sure->high);
     std::printf(" over %llu categories\n", static_cast<unsigned long long>(macro.categories));
   }

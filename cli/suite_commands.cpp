@@ -97,18 +97,43 @@ class fresh_signals {
   posix_spawnattr_t attributes_{};
 };
 
+/// The standard streams of a program that is started.
+class streams {
+ public:
+  explicit streams(command_output output) {
+    ::posix_spawn_file_actions_init(&actions_);
+    if (output == command_output::to_stderr)
+      ::posix_spawn_file_actions_adddup2(&actions_, STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~streams() { ::posix_spawn_file_actions_destroy(&actions_); }
+  streams(const streams&) = delete;
+  streams& operator=(const streams&) = delete;
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const noexcept { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
 /// Its exit status as a shell has it. Once `stop` is requested it is asked to end.
-int run(std::vector<std::string> words, std::vector<std::string> variables, const std::stop_token& stop) {
+int run(std::vector<std::string> words, std::vector<std::string> variables, command_output output,
+        const std::stop_token& stop) {
   pid_t child = 0;
   const fresh_signals signals;
-  const int refused = ::posix_spawnp(&child, words.front().c_str(), nullptr, signals.get(),
+  const streams where(output);
+  const int refused = ::posix_spawnp(&child, words.front().c_str(), where.get(), signals.get(),
                                      pointers(words).data(), pointers(variables).data());
   if (refused != 0) {
     std::fprintf(stderr, "evalcore: cannot start %s: %s\n", printable(words.front()).c_str(),
                  std::strerror(refused));
     return 127;
   }
-  const std::stop_callback ended(stop, [child] { ::kill(child, SIGTERM); });
+  {
+    // The child is reaped only once nothing can signal it: then its number may be another process's.
+    const std::stop_callback ended(stop, [child] { ::kill(child, SIGTERM); });
+    siginfo_t unused{};
+    while (::waitid(P_PID, static_cast<id_t>(child), &unused, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+    }
+  }
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -119,7 +144,7 @@ int run(std::vector<std::string> words, std::vector<std::string> variables, cons
 
 result<command_rows> run_suite_commands(const std::vector<std::vector<std::string>>& commands,
                                         std::uint64_t passes, const std::string& budget,
-                                        const std::stop_token& stop) {
+                                        command_output output, const std::stop_token& stop) {
   const scratch_file rows;
   if (!rows.made()) {
     return fail(errc::storage, stage::store,
@@ -134,7 +159,7 @@ result<command_rows> run_suite_commands(const std::vector<std::vector<std::strin
         words[i] = with(words[i], "$" + std::string(out_variable), rows.path());
       }
       std::fflush(stdout);
-      out.status = run(words, variables, stop);
+      out.status = run(words, variables, output, stop);
       if (stop.stop_requested())
         return fail(errc::cancelled, stage::config, "interrupted; the gate is not decided");
       if (out.status != 0) return out;

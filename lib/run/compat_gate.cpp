@@ -36,6 +36,22 @@ bool read_number(const json::value& root, std::string_view name, std::optional<d
   return number != nullptr;
 }
 
+/// Of 64 bits with a sign, also where it is written as 8.0 or 1e3.
+std::optional<std::int64_t> whole_number(const json::value& of) {
+  if (const auto* exact = of.if_int()) return *exact;
+  const auto* number = of.if_double();
+  if (number == nullptr || *number != std::floor(*number) || *number < -0x1p63 || *number >= 0x1p63)
+    return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
+/// JSON has no other numbers.
+bool finite(const gated_metric& of) {
+  const auto& stats = of.candidate.stats;
+  return std::isfinite(of.candidate.score) && std::isfinite(of.delta_pp.value_or(0)) &&
+         (!stats || (std::isfinite(stats->ci95_low) && std::isfinite(stats->ci95_high)));
+}
+
 result<gate_suite> suite_from(const json::value& root, const std::string& what) {
   gate_suite out;
   bool good = read_text(root, "name", out.name) && !out.name.empty();
@@ -130,10 +146,11 @@ result<json::value> read_budget(std::string_view text, const std::string& what) 
   if (!texts) return bad(what, "has no infra_patches that are a list of texts");
   json::object out{{"infra_patches", *patches}};
   for (const std::string_view name : {"max_steps", "sampling_seed", "sandbox_ram_mb"}) {
-    std::optional<double> number;
-    if (!read_number(*root, name, number) || (number && *number != std::floor(*number)))
-      return bad(what, "has a " + std::string(name) + " that is no whole number");
-    if (number) out.emplace_back(name, static_cast<std::int64_t>(*number));
+    const auto* held = present(*root, name);
+    if (held == nullptr) continue;
+    const auto number = whole_number(*held);
+    if (!number) return bad(what, "has a " + std::string(name) + " that is no whole number of 64 bits");
+    out.emplace_back(name, *number);
   }
   for (const std::string_view name : {"sandbox_cpus", "temperature", "top_p"}) {
     std::optional<double> number;
@@ -154,8 +171,8 @@ std::uint64_t compat_result::missing() const noexcept {
       std::ranges::count_if(metrics, [](const gated_metric& one) { return !one.baseline_score; }));
 }
 
-compat_result compat_gate(const gate_spec& spec, const std::vector<gate_row>& candidate,
-                          const std::vector<gate_row>& baseline) {
+result<compat_result> compat_gate(const gate_spec& spec, const std::vector<gate_row>& candidate,
+                                  const std::vector<gate_row>& baseline) {
   std::map<std::string, double> before;
   for (const auto& one : baseline) before.insert_or_assign(one.key(), one.score);
   auto sorted = candidate;
@@ -180,6 +197,11 @@ compat_result compat_gate(const gate_spec& spec, const std::vector<gate_row>& ca
       gated.delta_pp = 100 * (gated.lower_is_better ? -gain : gain);
     }
     gated.candidate = std::move(one);
+    if (!finite(gated)) {
+      const auto& row = gated.candidate;
+      return bad("task " + row.task + ", metric " + row.metric,
+                 "has scores that are too large to be averaged or compared");
+    }
     out.metrics.push_back(std::move(gated));
   }
   return out;

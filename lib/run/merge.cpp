@@ -14,7 +14,6 @@
 
 #include "run/answer_pairs.hpp"
 #include "run/answers.hpp"
-#include "run/host_scoring.hpp"
 #include "run/merge_parts.hpp"
 #include "run/merge_store.hpp"
 #include "run/prepared_item.hpp"
@@ -67,16 +66,12 @@ backend::info about_of(const part& first) {
 class merging {
  public:
   merging(const merge_options& how, suite what, std::vector<part> parts)
-      : how_(how), suite_(std::move(what)), parts_(std::move(parts)), setup_(parts_.front().setup) {
-    if (!setup_.host_scorer.empty()) scorer_ = scored_by_host(setup_.host_scorer);
-  }
+      : how_(how), suite_(std::move(what)), parts_(std::move(parts)), setup_(parts_.front().setup) {}
 
   result<merged_run> run() {
-    if (!setup_.scorer_named.empty()) {
-      auto found = score::find_scorer(setup_.scorer_named);
-      if (!found) return std::move(found).error();
-      scorer_ = *std::move(found);
-    }
+    auto found = scorer_of(setup_);
+    if (!found) return std::move(found).error();
+    scorer_ = *std::move(found);
     begin_summary();
     if (auto copied = copy(); !copied) return std::move(copied).error();
     auto counted = count();

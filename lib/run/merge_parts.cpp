@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/host_scoring.hpp"
+
 namespace evalcore::run {
 namespace {
 
@@ -68,6 +70,11 @@ json::object identity_of(const stored_run& run) {
   const auto root = json::parse(run.identity);
   const auto* members = root ? root->if_object() : nullptr;
   return members != nullptr ? *members : json::object();
+}
+
+result<std::shared_ptr<const score::scorer>> scorer_of(const run_setup& of) {
+  if (!of.scorer_named.empty()) return score::find_scorer(of.scorer_named);
+  return of.host_scorer.empty() ? nullptr : scored_by_host(of.host_scorer);
 }
 
 result<std::vector<part>> read_parts(const std::vector<std::string>& paths) {

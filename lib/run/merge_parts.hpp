@@ -1,10 +1,12 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
+#include <evalcore/score/scorer.hpp>
 
 #include "run/merge_store.hpp"
 #include "run/setup.hpp"
@@ -23,5 +25,9 @@ struct part {
 [[nodiscard]] result<std::vector<part>> read_parts(const std::vector<std::string>& paths);
 
 [[nodiscard]] json::object identity_of(const stored_run& run);
+
+/// What scored the run in the place of the items' own scorers; null: those did. Errors: as
+/// score::find_scorer().
+[[nodiscard]] result<std::shared_ptr<const score::scorer>> scorer_of(const run_setup& of);
 
 }  // namespace evalcore::run

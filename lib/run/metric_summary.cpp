@@ -4,6 +4,16 @@
 #include <evalcore/stats/rate.hpp>
 
 namespace evalcore::run {
+namespace {
+
+/// No score is beyond 0 and 1.
+std::optional<stats::interval> score_t_interval(const stats::estimate& of) {
+  const auto bounds = stats::t_interval(of);
+  if (!bounds) return std::nullopt;
+  return stats::interval{std::max(0.0, bounds->low), std::min(1.0, bounds->high)};
+}
+
+}  // namespace
 
 double metric_summary::score() const noexcept {
   return items == 0 ? 0.0 : total / static_cast<double>(items);
@@ -22,10 +32,11 @@ std::optional<score_interval> metric_summary::interval() const {
   // Between 0 and 1 a square is less than its root, so the sums are equal only where all are 0 or 1.
   if (squares == total)
     return score_interval{"wilson", stats::wilson_interval(static_cast<std::uint64_t>(total), items)};
-  const auto bounds = stats::t_interval(*estimate());
-  if (!bounds) return std::nullopt;
-  return score_interval{"t", {std::max(0.0, bounds->low), std::min(1.0, bounds->high)}};
+  const auto bounds = score_t_interval(*estimate());
+  return bounds ? std::optional(score_interval{"t", *bounds}) : std::nullopt;
 }
+
+std::optional<stats::interval> macro_average::interval() const { return score_t_interval(mean); }
 
 std::vector<macro_average> summary::macro_averages() const {
   std::vector<macro_average> out;

@@ -8,7 +8,6 @@
 #include <evalcore/run/suite.hpp>
 
 #include "run/answers.hpp"
-#include "run/host_scoring.hpp"
 #include "run/merge_parts.hpp"
 #include "run/prepared_item.hpp"
 #include "run/tally.hpp"
@@ -43,7 +42,8 @@ result<std::vector<part>> parts_of(const std::vector<std::string>& stores) {
       return differ(path + " holds answers to another suite (" + last.run.suite_path + ") than " +
                     first.path + " (" + first.run.suite_path + "); items are compared within one suite");
     }
-    if (last.setup.host_scorer != first.setup.host_scorer) {
+    if (last.setup.host_scorer != first.setup.host_scorer ||
+        last.setup.scorer_named != first.setup.scorer_named) {
       return differ(path + " was scored by another scorer than " + first.path);
     }
   }
@@ -66,7 +66,8 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   for (const auto& [key, value] : identity_of(from.run)) {
     if (const auto* text = value.if_string()) identity.emplace(key, *text);
   }
-  const auto scorer = from.setup.host_scorer.empty() ? nullptr : scored_by_host(from.setup.host_scorer);
+  const auto scorer = scorer_of(from.setup);
+  if (!scorer) return scorer.error();
   auto store = store::open(from.path);
   if (!store) return std::move(store).error();
   const auto failures = store->last_failures();
@@ -74,7 +75,7 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   summary totals;
   tally tokens(totals);
   for (std::size_t index = 0; index < size; ++index) {
-    const auto item = read_item(what, index, from.setup.request, identity, 0, scorer);
+    const auto item = read_item(what, index, from.setup.request, identity, 0, *scorer);
     if (!item) return item.error();
     const auto stored = store->find(item->record);
     if (!stored) return stored.error();

@@ -110,7 +110,7 @@ json::value standard_error(const std::optional<stats::estimate>& of) {
 json::value macro(const std::vector<macro_average>& of) {
   json::array all;
   for (const auto& one : of) {
-    const auto bounds = stats::t_interval(one.mean);
+    const auto bounds = one.interval();
     all.push_back(json::object{
         {"metric", one.metric},
         {"categories", one.categories},

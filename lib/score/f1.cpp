@@ -74,7 +74,9 @@ class f1 final : public text_scorer {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "f1"; }
   [[nodiscard]] std::string_view metric() const noexcept override { return "f1"; }
-  [[nodiscard]] std::vector<std::string_view> further_metrics() const override { return {"exact_match"}; }
+  [[nodiscard]] std::vector<std::string_view> further_metrics() const override {
+    return {"quasi_exact_match"};
+  }
 
   [[nodiscard]] result<void> check(const task& what) const override {
     if (!accepted_texts(*what.target)) return fail(errc::bad_suite, stage::suite, wanted);
@@ -97,7 +99,7 @@ class f1 final : public text_scorer {
       out.value = std::max(out.value, overlap(answer, form));
       same = same || form == answer;
     }
-    out.further = {{"exact_match", same ? 1.0 : 0.0}};
+    out.further = {{"quasi_exact_match", same ? 1.0 : 0.0}};
     if (out.value < 1) out.reason = got_expected(answer, texts);
     return out;
   }

@@ -62,6 +62,22 @@ def test_items_that_a_run_misses_are_shown_and_bound_the_difference(evalcore, tm
     assert "with the missing items: between +0.0000 and +0.2000 over all 10" in text
 
 
+def test_runs_of_a_named_scorer_are_compared_and_gated_by_its_scores(evalcore, tmp_path):
+    (tmp_path / "suite.jsonl").write_text(suite_lines(4))
+    run_graded(evalcore, tmp_path, "a", "rwrw", "--scorer", "includes")
+    run_graded(evalcore, tmp_path, "b", "rrrw", "--scorer", "includes")
+    run_graded(evalcore, tmp_path, "own", "rrrw")
+    found = compared(evalcore, "a", "b")
+    assert [(run["score"], run["scored"], run["not_run"]) for run in found["runs"]] == [(0.5, 4, 0), (0.75, 4, 0)]
+    assert [item["id"] for item in found["comparisons"][0]["changed"]] == ["i001"]
+    gated = evalcore("gate", "b", "b", "--margin", "0.5", "--json")
+    assert json.loads(gated.stdout)["suites"][0]["missing"] == 0
+    for command in ("compare", "gate"):
+        done = evalcore(command, "a", "own")
+        assert done.returncode == 2
+        assert "/run.db was scored by another scorer than " in done.stderr
+
+
 def test_runs_that_cannot_be_compared_are_refused_by_name(evalcore, tmp_path):
     (tmp_path / "suite.jsonl").write_text(suite_lines(4))
     (tmp_path / "other.jsonl").write_text(suite_lines(5))
@@ -96,3 +112,8 @@ def test_a_summary_says_how_sure_its_scores_are(evalcore, tmp_path):
     assert macro["stderr"] == pytest.approx(easy["stderr"] / 2)
     assert "hard exact_match: 0.0000, 95 % interval 0.0000 to 0.1611, over 20 items" in done.stdout
     assert "macro exact_match: 0.3750, 95 % interval" in done.stdout
+    # Two of two and one of two: 0.75, and t of one degree of freedom reaches from -2.4266 to 3.9266.
+    (tmp_path / "suite.jsonl").write_text(suite_lines(4, ["easy", "hard"]))
+    done = run_graded(evalcore, tmp_path, "b", "rrrw")
+    assert "macro exact_match: 0.7500, 95 % interval 0.0000 to 1.0000, over 2 categories" in done.stdout
+    assert summary(tmp_path / "b")["macro"][0]["interval"] == [0, 1]

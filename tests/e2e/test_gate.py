@@ -135,6 +135,21 @@ def test_compat_commands_give_the_candidate_and_their_failure_is_the_gates(evalc
     assert evalcore(*how).returncode == 127
 
 
+def test_compat_what_commands_print_is_no_part_of_the_json(evalcore, compat, tmp_path):
+    (tmp_path / "emit.py").write_text(
+        "import json, os\n"
+        "print('12 of 15 right')\n"
+        "row = {'task': 'bfcl', 'metric': 'accuracy', 'score': 0.8}\n"
+        "open(os.environ['TINYGPT_EVAL_OUT'], 'a').write(json.dumps(row) + chr(10))\n"
+    )
+    spec = {"baseline": "base.jsonl", "suites": [{"name": "bfcl", "command": [sys.executable, "emit.py"]}]}
+    (tmp_path / "eval-gate.json").write_text(json.dumps(spec))
+    done = evalcore("gate", "--compat", "--json")
+    assert json.loads(done.stdout) == result(tmp_path)
+    assert done.stderr == "12 of 15 right\n"
+    assert evalcore("gate", "--compat").stdout.startswith("12 of 15 right\n")
+
+
 def test_compat_an_interrupt_ends_the_command_that_runs(program, compat, tmp_path):
     (tmp_path / "wait.py").write_text(
         "import os, time\nopen('pid.part', 'w').write(str(os.getpid()))\nos.rename('pid.part', 'pid')\ntime.sleep(60)\n"
@@ -158,6 +173,19 @@ def test_compat_the_baseline_is_stamped_anew_to_the_byte(compat, tmp_path):
     assert (tmp_path / "base.jsonl").read_text() == regressed
     assert compat(regressed).returncode == PASS
     assert compat(regressed, "--update-baseline", "--baseline", "absent/base.jsonl").returncode == FAIL
+
+
+def test_compat_an_empty_file_has_no_rows(evalcore, compat, tmp_path):
+    assert compat("").returncode == PASS
+    assert result(tmp_path)["suites"] == []
+    (tmp_path / "base.jsonl").write_text("")
+    assert compat(row("bfcl", 0.8)).returncode == PASS
+    assert result(tmp_path)["missingCount"] == 1
+    (tmp_path / "eval-gate.json").write_text("")
+    done = compat(row("bfcl", 0.8))
+    assert (done.returncode, "is not JSON" in done.stderr) == (USAGE, True)
+    done = compat(row("bfcl", 0.8), "--spec", ".")
+    assert (done.returncode, "cannot read the spec ." in done.stderr) == (USAGE, True)
 
 
 def test_compat_what_cannot_be_read_is_a_usage_error(evalcore, compat, tmp_path):

@@ -21,7 +21,9 @@ run::gate_row row_of(const std::string& task, const std::string& metric, double 
 
 run::compat_result gate(const std::vector<run::gate_row>& candidate,
                         const std::vector<run::gate_row>& baseline, const run::gate_spec& spec = {}) {
-  return run::compat_gate(spec, run::group_passes(candidate), baseline);
+  auto found = run::compat_gate(spec, run::group_passes(candidate), baseline);
+  REQUIRE(found);
+  return *std::move(found);
 }
 
 /// One metric against one of the baseline.
@@ -64,6 +66,34 @@ TEST_CASE("gate: more than the threshold fails") {
 TEST_CASE("gate: exactly the threshold passes") { CHECK_FALSE(gate_one("accuracy", 0.5, 0.75, 25).failed()); }
 
 TEST_CASE("gate: an improvement passes") { CHECK_FALSE(gate_one("accuracy", 0.9, 0.8).failed()); }
+
+TEST_CASE("gate: scores whose mean or difference is not finite are refused by name") {
+  const auto complaint = [](const std::vector<run::gate_row>& candidate, double baseline) {
+    const auto found =
+        run::compat_gate({}, run::group_passes(candidate), {row_of("t", "accuracy", baseline)});
+    return found ? std::string() : found.error().message;
+  };
+  const std::string refused =
+      "task t, metric accuracy has scores that are too large to be averaged or compared";
+  // Sums, squares and differences beyond the 1.798e308 of a double.
+  CHECK(complaint({row_of("t", "accuracy", 1e308), row_of("t", "accuracy", 1e308)}, 0) == refused);
+  CHECK(complaint({row_of("t", "accuracy", 1e200), row_of("t", "accuracy", -1e200)}, 0) == refused);
+  CHECK(complaint({row_of("t", "accuracy", 1e308)}, -1e308) == refused);
+  CHECK(complaint({row_of("t", "accuracy", 1e100)}, 0).empty());
+}
+
+TEST_CASE("gate: a budget's whole numbers have 64 bits") {
+  const auto budget = [](const std::string& steps) {
+    const auto read = run::read_budget(R"({"infra_patches":[],"max_steps":)" + steps + "}", "b.json");
+    return read ? json::to_text(*read->find("max_steps")) : read.error().message;
+  };
+  CHECK(budget("8") == "8");
+  CHECK(budget("8.0") == "8");
+  CHECK(budget("9223372036854775807") == "9223372036854775807");
+  const std::string refused = "b.json has a max_steps that is no whole number of 64 bits";
+  for (const char* wrong : {"1e300", "-1e300", "9223372036854775808.0", "8.5", "\"8\""})
+    CHECK_MESSAGE(budget(wrong) == refused, wrong);
+}
 
 TEST_CASE("gate: a suite has a threshold of its own") {
   const run::gate_spec spec{.suites = {{.name = "t", .task = "t", .threshold = 5.0, .command = {}}}};

@@ -5,6 +5,8 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/summary.hpp>
 
+#include "run/tally.hpp"
+
 using namespace evalcore;
 
 namespace {
@@ -50,6 +52,26 @@ TEST_CASE("a further metric is told with its bounds and is no part of the score"
   CHECK(run::rows_of(of, {}).size() == 3);
 }
 
+TEST_CASE("items of exact and of f1 are each counted once in a suite that has both") {
+  run::summary of;
+  run::tally counted(of);
+  score::verdict right{.scored = true, .value = 1};
+  const auto exact = *score::find_scorer("exact");
+  const auto f1 = *score::find_scorer("f1");
+  for (const auto& scorer : {exact, f1, exact}) counted.item({}, *scorer);
+  counted.verdict("", *exact, right);
+  counted.verdict("", *exact, right);
+  right.further = {{f1->further_metrics().front(), 1.0}};
+  counted.verdict("", *f1, right);
+  CHECK(*of.score() == 1);
+  REQUIRE(of.metrics.size() == 3);
+  CHECK(of.metrics[0].metric == "exact_match");
+  CHECK(of.metrics[0].items == 2);
+  CHECK_FALSE(of.metrics[0].further);
+  CHECK(of.metrics[2].items == 1);
+  CHECK(of.metrics[2].further);
+}
+
 TEST_CASE("right-or-wrong scores have Wilson's interval, parts of points Student's") {
   const run::metric_summary rate{"", "accuracy", 20, 20, 0};  // Nothing of 20: up to 0.1611 (Newcombe 1998).
   REQUIRE(rate.interval());
@@ -84,6 +106,20 @@ TEST_CASE("reported: a category that is named as the whole is one of the categor
   const auto root = as_json(of);
   CHECK(root.find("macro")->if_array()->size() == 1);
   CHECK(*root.find("score")->if_double() == doctest::Approx(0.7));
+}
+
+TEST_CASE("the interval of a macro average stays between 0 and 1") {
+  run::summary of;
+  // Two categories of two items, 1 and 1, 1 and 0: mean 0.75, standard error 0.25 with one degree of freedom,
+  // t 12.7062: from -2.4266 to 3.9266.
+  of.metrics = {{"easy", "accuracy", 2, 2, 2, false, 2}, {"hard", "accuracy", 2, 2, 1, false, 1}};
+  const auto macros = of.macro_averages();
+  REQUIRE(macros.size() == 1);
+  CHECK(macros[0].interval() == stats::interval{0, 1});
+  const auto root = as_json(of);
+  const auto& told = root.find("macro")->if_array()->front();
+  CHECK(json::to_text(*told.find("interval")) == "[0.0,1.0]");
+  CHECK_FALSE(run::macro_average{}.interval());
 }
 
 TEST_CASE("what is known of the backend is named") {

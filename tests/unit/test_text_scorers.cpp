@@ -1,4 +1,6 @@
 #include <ctime>
+#include <set>
+#include <string_view>
 
 #include "unit/scoring.hpp"
 
@@ -36,6 +38,20 @@ TEST_CASE("f1: overlap of words in SQuAD's normal form") {
   CHECK(f1(R"(" hello")", "hello").first == 1);
   CHECK(f1(R"([""])", "hello").first == 0);
   CHECK(f1(R"(["","hello"])", "hello").first == 1);
+}
+
+TEST_CASE("what is told beside a score has a name that is no scorer's metric") {
+  std::set<std::string_view> metrics;
+  std::set<std::string_view> further;
+  for (const auto name : score::scorer_names()) {
+    const bool needs_pattern = name == "regex";
+    const auto one = score::find_scorer(needs_pattern ? R"({"name":"regex","pattern":"x"})" : name);
+    REQUIRE_MESSAGE(one, name);
+    metrics.insert((*one)->metric());
+    for (const auto beside : (*one)->further_metrics()) further.insert(beside);
+  }
+  CHECK(further == std::set<std::string_view>{"acc_norm", "quasi_exact_match"});
+  for (const auto beside : further) CHECK_FALSE_MESSAGE(metrics.contains(beside), beside);
 }
 
 TEST_CASE("math: answers in boxes, with or without braces") {

@@ -87,9 +87,10 @@ struct compat_result {
   [[nodiscard]] std::uint64_t missing() const noexcept;
 };
 
-/// Of two rows of the baseline with the same key the last counts.
-[[nodiscard]] compat_result compat_gate(const gate_spec& spec, const std::vector<gate_row>& candidate,
-                                        const std::vector<gate_row>& baseline);
+/// Of two rows of the baseline with the same key the last counts. Errors: invalid_argument for scores whose
+/// mean, its interval or their difference is not finite.
+[[nodiscard]] result<compat_result> compat_gate(const gate_spec& spec, const std::vector<gate_row>& candidate,
+                                                const std::vector<gate_row>& baseline);
 
 /// gate-result.json.
 [[nodiscard]] std::string to_text(const compat_result& of);

@@ -49,6 +49,9 @@ struct macro_average {
   std::string metric;
   std::uint64_t categories = 0;
   stats::estimate mean;  ///< Categories are strata; without a standard error where one has a single item.
+
+  /// Student's, of 95 %, between 0 and 1. Absent without a standard error.
+  [[nodiscard]] std::optional<stats::interval> interval() const;
 };
 
 /// What a run cost.

@@ -53,7 +53,8 @@ class scorer {
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   /// The name under which the mean of the values is reported, e.g. "accuracy".
   [[nodiscard]] virtual std::string_view metric() const noexcept = 0;
-  /// What else is reported of the same replies, beside the score and no part of it.
+  /// What else is reported of the same replies, beside the score and no part of it. No scorer's metric() has
+  /// such a name: the two would be one line of a summary.
   [[nodiscard]] virtual std::vector<std::string_view> further_metrics() const { return {}; }
   /// Checks an item's target before anything is sent. Errors: bad_suite, saying what the target lacks.
   [[nodiscard]] virtual result<void> check(const task& what) const = 0;
@@ -77,7 +78,7 @@ class scorer {
 ///            what follows the last "answer"; else the last letter that stands alone. Option letters
 ///            ("ABCDEFGHIJ"). Metric accuracy.
 ///   f1       target: a string, or a list of which the best counts. Overlap of words as SQuAD measures it.
-///            Metric f1, and beside it exact_match of the same words.
+///            Metric f1, and beside it quasi_exact_match of the same words.
 ///   math     target: a LaTeX expression, or a list of accepted ones. The last \boxed{…}, else what follows
 ///            the last "answer is", else the last $…$, else the text must be equivalent. Metric math_match.
 ///   json     target: any JSON. The JSON text of the reply, which may stand in a fenced block, must be equal,
