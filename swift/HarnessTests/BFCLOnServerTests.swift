@@ -114,10 +114,10 @@ extension DriverTests {
             let run = try await bench.run([
                 "eval-bfcl", Files.canned, "--out", "rows.jsonl", "--backend", "embedded", "--bfcl-root",
                 bfclData ?? "",
-                "--tasks", "live_parallel",
+                "--tasks", "multi_turn_base",
             ])
             #expect(run.status == 2)
-            #expect(run.errors.contains("live_parallel"))
+            #expect(run.errors.contains("multi_turn_base"))
         }
     }
 }

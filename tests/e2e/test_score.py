@@ -24,7 +24,7 @@ def test_scores_and_verdicts(evalcore, write_suite, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines() == [
         "sums: 2 items, 2 with a reply, 0 unscored",
-        "numeric_match: 1.0000 over 1 items",
+        "numeric_match: 1.0000, 95 % interval 0.2065 to 1.0000, over 1 items",
         "accuracy: 0.0000 over 1 items",
     ]
     first, second = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
@@ -60,7 +60,7 @@ def test_a_run_and_its_merge_take_another_scorer(evalcore, write_suite, tmp_path
         assert done.returncode == 0, done.stderr
     merged = evalcore("merge", "whole", "part1", "part2")
     assert merged.returncode == 0, merged.stderr
-    assert "exact_match: 1.0000 over 6 items" in merged.stdout
+    assert "exact_match: 1.0000, 95 % interval 0.6097 to 1.0000, over 6 items" in merged.stdout
     mixed = evalcore("run", path, *backend, "--shard", "2/2", "--out", "other")
     assert mixed.returncode == 0
     refused = evalcore("merge", "mixed", "part1", "other")
