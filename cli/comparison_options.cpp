@@ -58,7 +58,8 @@ CLI::App* add_compare_command(CLI::App& app, compare_arguments& into) {
   command->add_flag("--json", into.json, "Print all of it as JSON");
   command->footer(
       "docs/statistics.md says what the figures mean. Exit status: 0 done, whatever differs; 2 usage, "
-      "or runs\nof different suites.");
+      "or runs\nof different suites. Runs that go on cannot be read until they end; archived, read-only ones "
+      "can.");
   return command;
 }
 

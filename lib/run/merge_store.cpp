@@ -41,11 +41,7 @@ std::string plain_name(const std::string& path) { return path.starts_with('/') ?
 }  // namespace
 
 result<std::vector<stored_run>> runs_of(const std::string& path) {
-  std::error_code failed;
-  if (!std::filesystem::exists(path, failed)) {
-    return fail(errc::not_found, stage::store, "there is no run file " + path);
-  }
-  auto database = open_store_file(path);
+  auto database = open_store_file_to_read(path);
   if (!database) return std::move(database).error();
   auto rows = database->prepare(
       "SELECT suite_path, suite_hash, identity, setup, probe, (SELECT total(json_extract(summary, "
@@ -109,6 +105,8 @@ result<void> merge_store::want(const item_record& one) {
 }
 
 result<void> merge_store::add(const std::string& part) {
+  // SQLite can attach only what it may write, and would not say that by the part's name.
+  if (auto writable = open_store_file(part); !writable) return std::move(writable).error();
   {
     auto attach = database_.prepare("ATTACH ? AS other");
     if (!attach) return std::move(attach).error();

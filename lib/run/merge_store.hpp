@@ -22,7 +22,7 @@ struct stored_run {
   double wall_s = 0;     ///< Of all runs of the file on this suite with this backend that came to their end.
 };
 
-/// The runs of a store, newest first. Errors: not_found; as store::open().
+/// The runs of a store, newest first. Errors: as store::open_to_read().
 [[nodiscard]] result<std::vector<stored_run>> runs_of(const std::string& path);
 
 /// Removes a store's files, as far as they are there.

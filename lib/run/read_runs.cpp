@@ -68,7 +68,7 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   }
   const auto scorer = scorer_of(from.setup);
   if (!scorer) return scorer.error();
-  auto store = store::open(from.path);
+  auto store = store::open_to_read(from.path);
   if (!store) return std::move(store).error();
   const auto failures = store->last_failures();
   if (!failures) return failures.error();

@@ -321,15 +321,22 @@ store::~store() = default;
 store::store(store&&) noexcept = default;
 store& store::operator=(store&&) noexcept = default;
 
-result<store> store::open(const std::string& path) {
-  auto database = open_store_file(path);
+result<store> store::over(result<sql_database> database) {
   if (!database) return std::move(database).error();
   auto state = std::make_unique<impl>(*std::move(database));
   if (auto prepared = state->prepare(); !prepared) return std::move(prepared).error();
-  // This process is alone with the file, so whoever opened these attempts is gone.
-  auto swept = state->database.execute("UPDATE attempts SET state = 'lost' WHERE state = 'open'");
-  if (!swept) return std::move(swept).error();
   return store(std::move(state));
+}
+
+result<store> store::open_to_read(const std::string& path) { return over(open_store_file_to_read(path)); }
+
+result<store> store::open(const std::string& path) {
+  auto opened = over(open_store_file(path));
+  if (!opened) return opened;
+  // This process is alone with the file, so whoever opened these attempts is gone.
+  auto swept = opened->impl_->database.execute("UPDATE attempts SET state = 'lost' WHERE state = 'open'");
+  if (!swept) return std::move(swept).error();
+  return opened;
 }
 
 result<void> store::begin_run(const run_record& run) {

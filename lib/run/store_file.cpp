@@ -106,7 +106,46 @@ result<void> update_tables(sql_database& database) {
   return begun->commit();
 }
 
+/// SQLite needs the folder, too, for its log. By the effective user, as open() has it.
+bool may_write(const std::string& path) {
+  const auto parent = std::filesystem::path(path).parent_path().string();
+  const auto folder = parent.empty() ? std::string(".") : parent;
+  return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0 &&
+         ::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+bool has_log(const std::string& path) {
+  struct stat about{};
+  return ::stat((path + "-wal").c_str(), &about) == 0 && about.st_size > 0;
+}
+
 }  // namespace
+
+result<sql_database> open_store_file_to_read(const std::string& path) {
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) {
+    return fail(errc::not_found, stage::store, "there is no run file " + path);
+  }
+  if (may_write(path)) return open_store_file(path);
+  const std::string copy = "copy the folder to where it can be written";
+  if (has_log(path)) {
+    return refused("store " + path + " cannot be written, and not all of it is in the file but some in " +
+                   path + "-wal: it is in use, or its last process was killed; " + copy);
+  }
+  auto database = sql_database::open_unchanging(path);
+  if (!database) return database;
+  if (auto set = database->execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON"); !set)
+    return std::move(set).error();
+  auto fresh = is_new(*database);
+  if (!fresh) return std::move(fresh).error();
+  if (*fresh) return refused(path + " holds no run");
+  if (auto whole = check_pages(*database); !whole) return std::move(whole).error();
+  const auto version = database->ask("PRAGMA user_version");
+  if (!version) return version.error();
+  if (*version == store_schema_version) return database;
+  return refused("store " + path + " was made by an earlier evalcore and cannot be brought up to date; " +
+                 copy);
+}
 
 result<sql_database> open_store_file(const std::string& path) {
   if (path.empty()) return fail(errc::invalid_argument, stage::store, "the name of the store is empty");

@@ -111,11 +111,29 @@ sql_database::sql_database(sqlite3* handle, std::string path)
     : path_(std::make_unique<const std::string>(std::move(path))), handle_(handle) {}
 
 result<sql_database> sql_database::open(const std::string& path) {
-  sqlite3* handle = nullptr;
   // A leading ':' or "file:" would mean something else to SQLite than to the file system.
-  const std::string name = path.starts_with('/') ? path : "./" + path;
-  const int code =
-      sqlite3_open_v2(name.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
+  return open_as(path, path.starts_with('/') ? path : "./" + path, SQLITE_OPEN_READWRITE);
+}
+
+result<sql_database> sql_database::open_unchanging(const std::string& path) {
+  std::string name = path.starts_with('/') ? "file://" : "file:./";
+  for (const char c : path) {
+    if (c == '%') {
+      name += "%25";
+    } else if (c == '?') {
+      name += "%3f";
+    } else if (c == '#') {
+      name += "%23";
+    } else {
+      name += c;
+    }
+  }
+  return open_as(path, name + "?immutable=1", SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+result<sql_database> sql_database::open_as(const std::string& path, const std::string& name, int flags) {
+  sqlite3* handle = nullptr;
+  const int code = sqlite3_open_v2(name.c_str(), &handle, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   sql_database database(handle, path);
   if (code != SQLITE_OK) return sql_error(handle, code, path);
   sqlite3_extended_result_codes(handle, 1);

@@ -58,6 +58,9 @@ class sql_database {
  public:
   /// Errors: storage, busy.
   [[nodiscard]] static result<sql_database> open(const std::string& path);
+  /// To read a file that nobody changes meanwhile and that has no log: without locks, and with nothing made
+  /// beside it. Errors: as open().
+  [[nodiscard]] static result<sql_database> open_unchanging(const std::string& path);
 
   /// Statements without parameters and rows, one or several.
   result<void> execute(const char* sql);
@@ -80,6 +83,8 @@ class sql_database {
     void operator()(sqlite3* handle) const noexcept;
   };
   sql_database(sqlite3* handle, std::string path);
+  [[nodiscard]] static result<sql_database> open_as(const std::string& path, const std::string& name,
+                                                    int flags);
   std::unique_ptr<const std::string> path_;  ///< Statements point to it.
   std::unique_ptr<sqlite3, closer> handle_;
 };

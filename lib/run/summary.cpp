@@ -283,7 +283,10 @@ std::string health_line(const summary& of) {
   tell("with nothing to compare", of.no_answers);
   tell("that ended in their reasoning", of.unclosed_reasoning);
   tell("refused", of.refused);
-  tell("to a prompt with a BOS token too many", of.double_bos);
+  if (of.double_bos > 0) {
+    line.append(line.empty() ? "" : "; ").append("items whose prompt has a BOS token too many: ");
+    line += std::to_string(of.double_bos);
+  }
   return line;
 }
 

@@ -140,5 +140,8 @@ TEST_CASE("what ails the answers is one line, and none where nothing does") {
   CHECK(
       run::health_line(of) ==
       "answers cut by max_tokens: 3, empty: 1, with nothing to compare: 2, that ended in their reasoning: 4, "
-      "refused: 5, to a prompt with a BOS token too many: 6");
+      "refused: 5; items whose prompt has a BOS token too many: 6");
+  run::summary unanswered;
+  unanswered.double_bos = 1;
+  CHECK(run::health_line(unanswered) == "items whose prompt has a BOS token too many: 1");
 }

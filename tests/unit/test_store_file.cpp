@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -255,6 +256,48 @@ TEST_CASE("a read-only folder and a read-only store are refused by name") {
         "storage: cannot write store " + path +
             " (attempt to write a readonly database); check the rights on it and on its folder");
   REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+}
+
+TEST_CASE("a store that cannot be written is read as it stands") {
+  const temporary_folder folder;
+  const auto path = store_with_reply(folder);
+  const auto as_nobody = [&] {
+    return in_child([&] {
+      if (::geteuid() == 0 && ::seteuid(65534) != 0) return std::string("cannot drop root's rights");
+      const auto store = run::store::open_to_read(path);
+      if (!store) return std::string(name(store.error().code)) + ": " + store.error().message;
+      const auto found = store->find(sample_item("a"));
+      return found && *found ? "read " + (*found)->reply.text : std::string("not found");
+    });
+  };
+  REQUIRE(::chmod(path.c_str(), 0444) == 0);
+  REQUIRE(::chmod(folder.path().c_str(), 0555) == 0);
+  CHECK(as_nobody() == "read the answer is forty-two");
+  CHECK_FALSE(std::filesystem::exists(path + "-wal"));
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  folder.write("run.db-wal", "what was not brought over");
+  REQUIRE(::chmod(folder.path().c_str(), 0555) == 0);
+  CHECK(as_nobody().starts_with("storage: store " + path + " cannot be written, and not all of it is in"));
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+}
+
+TEST_CASE("who only reads creates no store and gives up no attempt for lost") {
+  const temporary_folder folder;
+  const auto absent = run::store::open_to_read(folder / "absent.db");
+  REQUIRE_FALSE(absent);
+  CHECK(absent.error().code == errc::not_found);
+  CHECK_FALSE(std::filesystem::exists(folder / "absent.db"));
+  const auto path = store_with_reply(folder);
+  {
+    auto store = run::store::open(path);
+    REQUIRE(store);
+    REQUIRE(store->begin_run(sample_run("2")));
+    REQUIRE(store->begin_attempt(sample_item("b"), attempt()));
+  }
+  REQUIRE(run::store::open_to_read(path));
+  CHECK(texts(path, "SELECT count(*) FROM attempts WHERE state = 'open'") == "1 ");
+  REQUIRE(run::store::open(path));
+  CHECK(texts(path, "SELECT count(*) FROM attempts WHERE state = 'open'") == "0 ");
 }
 
 TEST_CASE("a changed reply and a changed score are found out") {

@@ -85,6 +85,10 @@ class store {
   /// Errors: busy; invalid_argument (no name); storage (no such folder, no rights, a link, not a store, a
   /// newer schema, damaged).
   [[nodiscard]] static result<store> open(const std::string& path);
+  /// Opens one that is there, to read from it: nothing is created, and attempts that are open stay so. A
+  /// file or folder that this process may not write will do. Errors: not_found; as open(); storage, too, for
+  /// what cannot be written and is of an older schema or has a log beside it.
+  [[nodiscard]] static result<store> open_to_read(const std::string& path);
   ~store();
   store(store&&) noexcept;
   store& operator=(store&&) noexcept;
@@ -144,6 +148,7 @@ class store {
   [[nodiscard]] sql_database& database() noexcept;
   /// One transaction around `work`, as for every other write.
   result<void> commit(const std::function<result<void>()>& work);
+  [[nodiscard]] static result<store> over(result<sql_database> database);
   explicit store(std::unique_ptr<impl> state);
   std::unique_ptr<impl> impl_;
 };
