@@ -47,6 +47,15 @@ bool settle_numbers(nlohmann::json& in) {
   return true;
 }
 
+/// By an integer the library divides integers, and drops a value's fraction before.
+// NOLINTNEXTLINE(misc-no-recursion): limits::json_depth
+void divide_with_fractions(nlohmann::json& in) {
+  if (!in.is_structured()) return;
+  for (auto& one : in) divide_with_fractions(one);
+  const auto divisor = in.is_object() ? in.find("multipleOf") : in.end();
+  if (divisor != in.end() && divisor->is_number()) *divisor = divisor->get<double>();
+}
+
 /// Errors: what the library says of a schema that it cannot read.
 result<void> read_schema(const json::value& from, valijson::Schema& into) {
   if (from.if_object() == nullptr) return bad("the target must be a JSON schema, an object");
@@ -54,6 +63,7 @@ result<void> read_schema(const json::value& from, valijson::Schema& into) {
   try {
     auto document = nlohmann::json::parse(json::to_text(from));
     if (!settle_numbers(document)) return bad("the target has an integer beyond 2^63");
+    divide_with_fractions(document);
     valijson::SchemaParser().populateSchema(NlohmannJsonAdapter(document), into);
   } catch (const std::exception& failure) {
     return bad(std::string("the target is no JSON schema: ") + failure.what());

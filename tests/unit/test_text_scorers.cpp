@@ -120,6 +120,16 @@ TEST_CASE("json_schema: an integer is one however it is written") {
   CHECK(right("json_schema", R"({"multipleOf":2.0})", "4"));
 }
 
+// JSON Schema draft 7, Validation, 6.2.1.
+TEST_CASE("json_schema: a multiple is one with nothing left over, not even a fraction") {
+  for (const char* reply : {"4", "-4", "0", "4.0", R"("no number")"})
+    CHECK_MESSAGE(right("json_schema", R"({"multipleOf":2})", reply), reply);
+  for (const char* reply : {"4.5", "5", "2.0000001", "-0.5"})
+    CHECK_FALSE_MESSAGE(right("json_schema", R"({"multipleOf":2})", reply), reply);
+  CHECK_FALSE(right("json_schema", R"({"multipleOf":1})", "0.5"));
+  CHECK(right("json_schema", R"({"multipleOf":1})", "9007199254740992"));
+}
+
 TEST_CASE("json: a number that is too great to read is told apart from no JSON") {
   for (const char* reply : {"18446744073709551616", R"({"n":[-9223372036854775809]})", "[1e400]"}) {
     for (const char* named : {"json", "json_schema"}) {
