@@ -120,7 +120,7 @@ evc_status evc_engine_options_set_cache_max_snapshots(evc_engine_options* option
 
 evc_status evc_engine_options_set_context_tokens(evc_engine_options* options, uint32_t tokens) EVC_NOEXCEPT {
   return set_of_model(options, "context_tokens", [&](auto& model) -> result<void> {
-    if (auto good = capi::check_range("context_tokens", std::uint64_t{tokens}, 1, UINT32_MAX); !good)
+    if (auto good = capi::check_range("context_tokens", std::uint64_t{tokens}, 1, UINT64_MAX); !good)
       return good;
     model.context_tokens = tokens;
     return {};
@@ -128,7 +128,7 @@ evc_status evc_engine_options_set_context_tokens(evc_engine_options* options, ui
 }
 evc_status evc_engine_options_set_threads(evc_engine_options* options, uint32_t threads) EVC_NOEXCEPT {
   return set_of_model(options, "threads", [&](auto& model) -> result<void> {
-    if (auto good = capi::check_range("threads", std::uint64_t{threads}, 1, UINT32_MAX); !good) return good;
+    if (auto good = capi::check_range("threads", std::uint64_t{threads}, 1, UINT64_MAX); !good) return good;
     model.threads = threads;
     return {};
   });

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <set>
-#include <string_view>
 
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
@@ -31,11 +30,6 @@ std::set<std::string> loaded_files() {
   return files;
 }
 
-bool is_llamas(const std::string& path) {
-  const auto name = std::string_view(path).substr(path.rfind('/') + 1);
-  return name.starts_with("libllama") || name.starts_with("libggml");
-}
-
 std::string own_file() {
   Dl_info about{};
   if (::dladdr(reinterpret_cast<const void*>(&loaded_code), &about) == 0 || about.dli_fname == nullptr)
@@ -59,8 +53,7 @@ std::string described(const std::string& path) {
 
 std::string loaded_code() {
   std::string text = described(own_file());
-  for (const auto& file : loaded_files())
-    if (is_llamas(file)) text += ", " + described(file);
+  for (const auto& file : loaded_files()) text += ", " + described(file);
   return text;
 }
 

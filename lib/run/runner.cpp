@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -218,17 +219,17 @@ class runner {
     auto kept_limits = started_;
     requests.start();
     for (;;) {
-      auto came = keep_what_came(flying, requests);
-      if (!came) return std::move(came).error();
+      auto events = take_events(requests);
+      if (auto kept = keep(events, flying, requests); !kept) return kept;
       const auto now = steady_clock::now();
-      if (!came->empty() && is_last(came->back())) {
+      if (!events.empty() && is_last(events.back())) {
         told_.wall_s = seconds(now - started_);
         told_.processor_s = processor_seconds() - processor_at_start;
         told_.peak_memory = peak_memory();
         told_.endpoints = requests.figures();
         if (auto kept = bear(keep_limits(told_.endpoints), requests); !kept) return kept;
         tell(now);
-        return drained(came->back());
+        return drained(events.back());
       }
       if (scoring_ && !store_failure_) {
         if (auto scored = bear(scoring_->go_on(), requests); !scored) return scored;
@@ -249,41 +250,47 @@ class runner {
 
   static bool is_last(const pool::event& one) { return one.what == pool::event::kind::drained; }
 
-  /// What has come, once something has, into the store all at once: a commit costs more than what it commits.
-  /// What ends the run stands last.
-  result<std::vector<pool::event>> keep_what_came(flights& flying, pool::pool& requests) {
-    std::vector<pool::event> came;
-    const auto next = [&](std::chrono::milliseconds wait) {
-      auto one = requests.poll(wait);
-      if (one) came.push_back(*std::move(one));
-      return one.has_value();
-    };
-    if (!next(sync_interval)) return came;
-    result<void> failed;  // Not of the store, which keeps what came before.
-    if (!store_failure_) {
-      auto kept = bear(run_.into.together([&]() -> result<void> {
-        const auto enough = steady_clock::now() + longest_kept_together;
-        do {
-          auto done = flying.handle(came.back());
-          if (!done && done.error().at == stage::store) return done;
-          if (!done) failed = std::move(done);
-        } while (failed && !is_last(came.back()) && came.size() < most_kept_together &&
-                 steady_clock::now() < enough && next(std::chrono::milliseconds::zero()));
-        return {};
-      }),
-                       requests);
-      if (!kept) return std::move(kept).error();
+  /// What has come, once something has; what ends the run stands last.
+  static std::vector<pool::event> take_events(pool::pool& from) {
+    std::vector<pool::event> all;
+    for (auto one = from.poll(sync_interval); one; one = from.poll(std::chrono::milliseconds::zero())) {
+      all.push_back(*std::move(one));
+      if (is_last(all.back()) || all.size() == most_kept_together) break;
     }
-    if (store_failure_) {
-      count_not_saved(came);
-      return came;
-    }
-    if (auto counted = flying.committed(); !counted) return std::move(counted).error();
-    if (auto borne = bear(std::move(failed), requests); !borne) return std::move(borne).error();
-    return came;
+    return all;
   }
 
-  void count_not_saved(const std::vector<pool::event>& events) {
+  /// Into the store, as much at once as is handled in a moment: a commit costs more than what it commits.
+  result<void> keep(std::span<pool::event> events, flights& flying, pool::pool& requests) {
+    while (!events.empty()) {
+      result<void> failed;  // Not of the store, which keeps what came before.
+      std::size_t handled = 0;
+      if (!store_failure_) {
+        auto kept = bear(run_.into.together([&]() -> result<void> {
+          const auto enough = steady_clock::now() + longest_kept_together;
+          do {
+            auto done = flying.handle(events[handled++]);
+            if (!done && done.error().at == stage::store) return done;
+            if (!done) failed = std::move(done);
+          } while (failed && handled < events.size() && steady_clock::now() < enough);
+          return {};
+        }),
+                         requests);
+        if (!kept) return kept;
+      }
+      if (store_failure_) {
+        count_not_saved(events);
+        return {};
+      }
+      if (auto counted = flying.committed(); !counted) return counted;
+      if (auto borne = bear(std::move(failed), requests); !borne) return borne;
+      events = events.subspan(handled);
+      if (!events.empty()) tell(steady_clock::now());
+    }
+    return {};
+  }
+
+  void count_not_saved(std::span<const pool::event> events) {
     told_.not_saved += static_cast<std::uint64_t>(std::ranges::count_if(events, [this](const auto& one) {
       return one.what == pool::event::kind::ended && one.outcome->has_value() && !out_->second(one.id);
     }));

@@ -25,7 +25,7 @@ def test_scores_and_verdicts(evalcore, write_suite, tmp_path):
     assert done.stdout.splitlines() == [
         "sums: 2 items, 2 with a reply, 0 unscored",
         "numeric_match: 1.0000, 95 % interval 0.2065 to 1.0000, over 1 items",
-        "accuracy: 0.0000 over 1 items",
+        "accuracy: 0.0000, 95 % interval 0.0000 to 0.7935, over 1 items",
     ]
     first, second = [json.loads(line) for line in (tmp_path / "verdicts.jsonl").read_text().splitlines()]
     assert [step["text"] for step in first["steps"]] == ["It is 4.", "4", "4", "right"]
