@@ -110,7 +110,7 @@ std::optional<std::string> stripped(std::string_view given) {
   replace_all(text, " .", " 0.");
   replace_all(text, "{.", "{0.");
   if (text.empty()) return text;
-  if (text.front() == '.') text.insert(0, "0");
+  if (text.front() == '.') text.insert(text.begin(), '0');
   if (const auto sides = split(text, "="); sides.size() == 2 && sides[0].size() <= 2)
     text = std::string(sides[1]);
   auto rooted = with_braces_at_roots(text);
