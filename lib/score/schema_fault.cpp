@@ -18,9 +18,12 @@ namespace {
 /// for ever, or overflow the stack.
 constexpr auto pattern_words = std::to_array<std::string_view>({"pattern", "patternProperties", "format"});
 
-void replace_all(std::string& in, std::string_view what, std::string_view by) {
-  for (auto at = in.find(what); at != std::string::npos; at = in.find(what, at + by.size()))
-    in.replace(at, what.size(), by);
+/// A JSON pointer's way (RFC 6901) of writing one character with two.
+void unescape(std::string& in, std::string_view pair, char meant) {
+  for (auto at = in.find(pair); at != std::string::npos; at = in.find(pair, at + 1)) {
+    in[at] = meant;
+    in.erase(at + 1, 1);
+  }
 }
 
 /// What a JSON pointer of a `$ref` leads to; null where it leads nowhere.
@@ -34,8 +37,8 @@ const json::value* target_of(const json::value& root, std::string_view ref) {
     const auto end = std::min(ref.find('/', 1), ref.size());
     std::string token(ref.substr(1, end - 1));
     ref.remove_prefix(end);
-    replace_all(token, "~1", "/");
-    replace_all(token, "~0", "~");
+    unescape(token, "~1", '/');
+    unescape(token, "~0", '~');
     if (const auto* list = at->if_array()) {
       std::size_t index = 0;
       const auto read = std::from_chars(token.data(), token.data() + token.size(), index);
