@@ -40,7 +40,7 @@ std::string without_endings(const std::string& path) {
 
 /// Of lines whose items are held as they were read: so many are worth little memory and much time, as a run
 /// looks at each several times.
-constexpr std::size_t held_bytes = std::size_t{4} << 20U;
+constexpr std::size_t held_bytes = std::size_t{1} << 20U;
 
 struct id_mark {
   std::size_t hash = 0;

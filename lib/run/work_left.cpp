@@ -22,7 +22,7 @@ result<std::optional<earlier_reply>> stand_in(const run_state& of, const prepare
 }
 
 /// Records that are held until their items are sent, some 300 bytes each.
-constexpr std::size_t most_records = 16'384;
+constexpr std::size_t most_records = 4'096;
 
 result<void> look_for(run_state& of, std::size_t index, prepared_item& what, work_left& into) {
   auto stored = of.into.find(what.record);
