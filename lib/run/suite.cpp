@@ -38,9 +38,9 @@ std::string without_endings(const std::string& path) {
   return name;
 }
 
-/// Of lines whose items are held as they were read: so many are worth little memory and much time, as a run
-/// looks at each several times.
-constexpr std::size_t held_bytes = std::size_t{1} << 20U;
+/// A suite up to this size is held as it was read: that is worth little memory and much time, as a run looks
+/// at each item several times. Of a larger one a part would gain nothing.
+constexpr std::size_t held_bytes = std::size_t{4} << 20U;
 
 struct id_mark {
   std::size_t hash = 0;
@@ -53,8 +53,8 @@ struct id_mark {
 struct suite::impl {
   suite_file questions;
   std::vector<extent> entries;
-  std::deque<item> held;     ///< The first ones; none of a BFCL suite, whose targets are elsewhere.
-  std::vector<id_mark> ids;  ///< Until they are checked.
+  std::deque<item> held;                  ///< All or none; none of a BFCL suite, whose targets are elsewhere.
+  std::vector<id_mark> ids;               ///< Until they are checked.
   std::optional<std::size_t> with_tools;  ///< The first.
   std::string task;
   std::string hash;
@@ -84,11 +84,17 @@ struct suite::impl {
     if (!with_tools && !one->request.tools.empty()) with_tools = entries.size();
     ids.push_back({std::hash<std::string>{}(one->id), static_cast<std::uint32_t>(entries.size())});
     entries.push_back(where);
-    if (!bfcl && where.offset + where.length <= held_bytes) {
-      one->line = where.line;
-      held.push_back(*std::move(one));
-    }
+    if (!bfcl) hold(*std::move(one), where);
     return {};
+  }
+
+  void hold(item&& one, const extent& where) {
+    if (where.offset + where.length > held_bytes) {
+      held = std::deque<item>();
+      return;
+    }
+    one.line = where.line;
+    held.push_back(std::move(one));
   }
 
   /// Ids are not held: those with the same hash are read again.

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include <evalcore/base/ascii.hpp>
+
 namespace evalcore::score {
 namespace {
 
@@ -39,6 +41,19 @@ bool mark(std::int32_t point) {
   return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME;
 }
 
+/// The characters of ASCII that `text` begins with, in lower case; how many they are.
+std::size_t append_ascii(std::string& out, std::string_view text) {
+  std::size_t count = 0;
+  while (count < text.size() && static_cast<unsigned char>(text[count]) < 0x80U) ++count;
+  const auto from = out.size();
+  out.append(text, 0, count);
+  char* const added = out.data() + from;
+  for (std::size_t at = 0; at < count; ++at) {
+    added[at] = ascii::lower(added[at]);
+  }
+  return count;
+}
+
 /// Whether a letter follows, marks on the letter before left aside.
 bool letter_follows(std::string_view text, std::size_t at) {
   while (at < text.size()) {
@@ -58,11 +73,9 @@ std::string lower(std::string_view text) {
   out.reserve(text.size());
   bool after_letter = false;
   for (std::size_t i = 0; i < text.size();) {
-    if (const char c = text[i]; static_cast<unsigned char>(c) < 0x80U) {
-      const bool capital = c >= 'A' && c <= 'Z';
-      out += capital ? static_cast<char>(c - 'A' + 'a') : c;
-      after_letter = capital || (c >= 'a' && c <= 'z');
-      ++i;
+    if (const auto run = append_ascii(out, text.substr(i)); run > 0) {
+      i += run;
+      after_letter = out.back() >= 'a' && out.back() <= 'z';
       continue;
     }
     std::int32_t point = 0;

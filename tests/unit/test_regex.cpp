@@ -1,7 +1,6 @@
 #include <ctime>
 
 #include "score/pattern.hpp"
-#include "unit/processor_bound.hpp"
 #include "unit/scoring.hpp"
 
 using namespace evalcore;
@@ -84,7 +83,7 @@ TEST_CASE("regex: a pattern that takes too long leaves the reply unscored, withi
   const std::string text = std::string(60, 'a') + "!";
   const auto begun = std::clock();
   const auto out = test::judge(R"re({"name":"regex","pattern":"(?=x|)(a+)+$"})re", R"("x")", text);
-  CHECK(static_cast<double>(std::clock() - begun) < CLOCKS_PER_SEC * test::slower);
+  CHECK(std::clock() - begun < CLOCKS_PER_SEC);
   CHECK_FALSE(out.scored);
   CHECK(out.reason.find("takes too many steps") != std::string::npos);
   // The same without look-around runs in linear time.
@@ -100,7 +99,7 @@ TEST_CASE("regex: the bound on steps is one for all searches in a reply") {
                             R"re({"name":"regex","pattern":"(?=[a-z])(?:a|aa)+[b-d]"})re"}) {
     const auto begun = std::clock();
     const auto out = test::judge(named, R"("x")", words);
-    CHECK(static_cast<double>(std::clock() - begun) < CLOCKS_PER_SEC / 2 * test::slower);
+    CHECK(std::clock() - begun < CLOCKS_PER_SEC / 2);
     CHECK_FALSE(out.scored);
     CHECK(out.reason.find("takes too many steps") != std::string::npos);
   }

@@ -25,7 +25,7 @@ struct item {
 };
 
 /// A suite on disk: every line is checked when it is opened, kept as an offset and read again when it is
-/// asked for: 16 bytes an item, whatever the bodies and ids. Items of a plain suite's first MiB are held.
+/// asked for: 16 bytes an item, whatever the bodies and ids. Items of a plain suite up to 4 MiB are held.
 ///
 /// Formats, plain or gzipped (told by content, not by name), LF or CRLF, blank lines skipped:
 /// - plain JSONL: `id` (a string or a whole number), `messages` (as the OpenAI chat API takes them) or
