@@ -91,7 +91,7 @@ evc_backend_options* evc_backend_options_new(void) EVC_NOEXCEPT {
 }
 void evc_backend_options_free(evc_backend_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 evc_str evc_backend_options_refusal(const evc_backend_options* options) EVC_NOEXCEPT {
-  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+  return capi::refusal_of(options);
 }
 
 evc_status evc_backend_options_cancel_open(evc_backend_options* options) EVC_NOEXCEPT {

@@ -84,7 +84,7 @@ evc_engine_options* evc_engine_options_new(void) EVC_NOEXCEPT {
 }
 void evc_engine_options_free(evc_engine_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 evc_str evc_engine_options_refusal(const evc_engine_options* options) EVC_NOEXCEPT {
-  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+  return capi::refusal_of(options);
 }
 
 evc_status evc_engine_options_set_max_batch_size(evc_engine_options* options,

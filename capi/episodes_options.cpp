@@ -37,7 +37,7 @@ evc_episodes_options* evc_episodes_options_new(void) EVC_NOEXCEPT {
 }
 void evc_episodes_options_free(evc_episodes_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 evc_str evc_episodes_options_refusal(const evc_episodes_options* options) EVC_NOEXCEPT {
-  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+  return capi::refusal_of(options);
 }
 
 evc_status evc_episodes_options_set_suite(evc_episodes_options* options, evc_str name) EVC_NOEXCEPT {

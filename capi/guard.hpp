@@ -44,6 +44,11 @@ struct tells_refusal {
   std::string refusal;  ///< Why the last call that set something was refused; empty: it was not.
 };
 
+template <class Options>
+[[nodiscard]] evc_str refusal_of(const Options* options) noexcept {
+  return look_at(options, evc_str{}, [](const tells_refusal& of) { return view(of.refusal); });
+}
+
 /// guard() for what sets an option: why it is refused stays with the options.
 template <class Options, class Body>
 evc_status guard_set(Options* options, Body&& body, evc_error** error = nullptr) noexcept {

@@ -45,7 +45,7 @@ evc_pool_options* evc_pool_options_new(void) EVC_NOEXCEPT {
 }
 void evc_pool_options_free(evc_pool_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 evc_str evc_pool_options_refusal(const evc_pool_options* options) EVC_NOEXCEPT {
-  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+  return capi::refusal_of(options);
 }
 
 evc_status evc_pool_options_set_concurrency(evc_pool_options* options, uint32_t requests) EVC_NOEXCEPT {

@@ -86,7 +86,7 @@ evc_run_options* evc_run_options_new(void) EVC_NOEXCEPT {
 }
 void evc_run_options_free(evc_run_options* options) EVC_NOEXCEPT { capi::free_handle(options); }
 evc_str evc_run_options_refusal(const evc_run_options* options) EVC_NOEXCEPT {
-  return capi::look_at(options, evc_str{}, [](auto& o) { return capi::view(o.refusal); });
+  return capi::refusal_of(options);
 }
 
 evc_status evc_run_options_cancel_plan(evc_run_options* options) EVC_NOEXCEPT {

@@ -300,8 +300,7 @@ need_llmock() {
   export EVALCORE_LLMOCK
 }
 
-# Built with what is there: need_llama_library comes before where a model runs in the process. In $EVALCORE_ROOT.
-# build_release TARGET…
+# build_release TARGET…: in $EVALCORE_ROOT.
 build_release() {
   local log=$EVALCORE_CACHE/release-build.log
   need_packages build
@@ -311,6 +310,7 @@ build_release() {
   end_stage
 }
 
+# Built with what is there: need_llama_library comes before where a model runs in the process.
 need_evalcore() {
   build_release evalcore_cli
   export EVALCORE_PROGRAM=$EVALCORE_ROOT/build/release/evalcore

@@ -316,7 +316,7 @@ struct http_client::impl : std::enable_shared_from_this<impl> {
     }
     // By the clock, since deadlines are about this process, too: one that was stopped is not late for what it
     // reads now.
-    if (!why) one->machine.received(one->timed ? clock_now() : came);
+    if (!why) one->machine.received(clock_now());
     auto outcome = why ? one->parser->finish() : one->parser->feed(bytes);
     if (one->machine.ended()) return;  // The sink cancelled.
     if (cut && outcome) {

@@ -75,7 +75,7 @@ result<void> host_scoring::keep(const question& of, const score::verdict& what) 
   if (!what.scored && !std::exchange(told_unscored_, true)) {
     run_.watch.note("item \"" + of.record.item_id + "\" was not scored: " + what.reason);
   }
-  if (of.where.epoch == 0) run_.counts.verdict(of.category, *run_.scorer, what);
+  if (of.where.epoch == 0) run_.counts.verdict(of.category, *run_.scorers.for_all(), what);
   if (of.reply) run_.pairs->came(of.where.position, *of.reply, what);
   return {};
 }

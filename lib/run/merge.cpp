@@ -71,7 +71,7 @@ class merging {
   result<merged_run> run() {
     auto found = scorer_of(setup_);
     if (!found) return std::move(found).error();
-    scorer_ = *std::move(found);
+    scorers_ = item_scorers(*std::move(found));
     begin_summary();
     if (auto copied = copy(); !copied) return std::move(copied).error();
     auto counted = count();
@@ -107,8 +107,8 @@ class merging {
     of.noise_floor->run_items = of.items;
   }
 
-  result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
-    return read_item(suite_, index, setup_.request, out_.what.backend.identity, epoch, scorer_);
+  result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) {
+    return read_item(suite_, index, setup_.request, out_.what.backend.identity, epoch, scorers_);
   }
   [[nodiscard]] bool asks_twice(std::size_t index) const { return pairs_ && twice_[index]; }
 
@@ -244,8 +244,8 @@ class merging {
   const merge_options& how_;
   suite suite_;
   std::vector<part> parts_;
-  run_setup setup_;                              ///< The first part's.
-  std::shared_ptr<const score::scorer> scorer_;  ///< In the place of the items' own; null: those.
+  run_setup setup_;  ///< The first part's.
+  item_scorers scorers_;
   merged_run out_;
   merge_store::history history_;
   std::map<std::string, std::uint64_t> failed_for_good_;  ///< By class, second requests included.

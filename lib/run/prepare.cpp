@@ -15,8 +15,8 @@ namespace evalcore::run {
 
 namespace {
 
-result<void> check_scorer(const item& one, const std::string& in_its_place) {
-  const auto scorer = score::find_scorer(in_its_place.empty() ? one.scorer : in_its_place);
+result<void> check_scorer(const item& one, item_scorers& scorers) {
+  const auto scorer = scorers.of(one);
   return scorer ? (*scorer)->check(task_of(one)) : scorer.error();
 }
 
@@ -37,10 +37,16 @@ result<void> ask_for_source_text(const item& one, chat::request& request) {
 
 result<void> check_items(const suite& from, std::size_t count, bool scored_by_host,
                          const std::string& scorer) {
+  item_scorers scorers;
+  if (!scorer.empty()) {
+    auto named = score::find_scorer(scorer);
+    if (!named) return std::move(named).error();
+    scorers = item_scorers(*std::move(named));
+  }
   for (std::size_t index = 0; index < count; ++index) {
     auto one = from.get(index);
     if (!one) return std::move(one).error();
-    auto fit = scored_by_host ? result<void>() : check_scorer(*one, scorer);
+    auto fit = scored_by_host ? result<void>() : check_scorer(*one, scorers);
     if (fit) {
       if (auto request = prepare(*one, {}); !request) fit = std::move(request).error();
     }

@@ -66,8 +66,9 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   for (const auto& [key, value] : identity_of(from.run)) {
     if (const auto* text = value.if_string()) identity.emplace(key, *text);
   }
-  const auto scorer = scorer_of(from.setup);
-  if (!scorer) return scorer.error();
+  auto named = scorer_of(from.setup);
+  if (!named) return std::move(named).error();
+  item_scorers scorers(*std::move(named));
   auto store = store::open_to_read(from.path);
   if (!store) return std::move(store).error();
   const auto failures = store->last_failures();
@@ -75,7 +76,7 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   summary totals;
   tally tokens(totals);
   for (std::size_t index = 0; index < size; ++index) {
-    const auto item = read_item(what, index, from.setup.request, identity, 0, *scorer);
+    const auto item = read_item(what, index, from.setup.request, identity, 0, scorers);
     if (!item) return item.error();
     const auto stored = store->find(item->record);
     if (!stored) return stored.error();

@@ -32,23 +32,24 @@ struct run_state {
   progress now = {};
   std::vector<bool> twice =
       {};  ///< By position in the suite, whether an item is asked twice; empty: none is.
-  std::optional<answer_pairs> pairs = {};            ///< There where some are.
-  std::shared_ptr<const score::scorer> scorer = {};  ///< In the place of the items' own; null: those.
-  /// Of the first items that are sent, by position: to make one takes as long as to store the reply.
+  std::optional<answer_pairs> pairs = {};  ///< There where some are.
+  item_scorers scorers = item_scorers();
+  /// Of the suite's first items that are to be sent, by position: to make one takes as long as to store the
+  /// reply.
   std::unordered_map<std::size_t, item_record> records = {};
   host_scoring* host = nullptr;  ///< Where that is the host's, who asks it.
 
   run_state(const suite& what, store& kept_in, const run_options& options, const observer& watching)
       : from(what), into(kept_in), how(options), watch(watching), request(options.request) {}
-  [[nodiscard]] result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) const {
-    return read_item(from, index, request, told.backend.identity, epoch, scorer);
+  [[nodiscard]] result<prepared_item> read(std::size_t index, std::uint32_t epoch = 0) {
+    return read_item(from, index, request, told.backend.identity, epoch, scorers);
   }
   /// Takes from `records`.
   [[nodiscard]] result<prepared_item> with_keys(std::size_t index, item one, chat::request prepared,
                                                 std::uint32_t epoch) {
     auto known = epoch == 0 ? records.extract(index) : decltype(records)::node_type();
     return run::with_keys(std::move(one), std::move(prepared), from.hash(), told.backend.identity, epoch,
-                          scorer, known ? std::optional(std::move(known.mapped())) : std::nullopt);
+                          scorers, known ? std::optional(std::move(known.mapped())) : std::nullopt);
   }
   [[nodiscard]] bool asks_twice(std::size_t position) const { return pairs && twice[position]; }
 

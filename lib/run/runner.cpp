@@ -82,7 +82,7 @@ class runner {
         run_(what, into, how, watch) {
     if (!how_.scorer) return;
     scoring_ = std::make_unique<host_scoring>(run_, *how_.scorer);
-    run_.scorer = scored_by_host(how_.scorer->name());
+    run_.scorers = item_scorers(scored_by_host(how_.scorer->name()));
     run_.host = scoring_.get();
   }
 
@@ -121,10 +121,10 @@ class runner {
 
  private:
   result<void> take_named_scorer() {
-    if (how_.scorer_named.empty() || how_.scorer) return {};
+    if (how_.scorer_named.empty()) return {};
     auto found = score::find_scorer(how_.scorer_named);
     if (!found) return std::move(found).error();
-    run_.scorer = *std::move(found);
+    run_.scorers = item_scorers(*std::move(found));
     return {};
   }
 
@@ -178,7 +178,7 @@ class runner {
             .noise_floor = how_.noise_floor,
             .price = how_.price,
             .host_scorer = how_.scorer ? how_.scorer->name() : "",
-            .scorer_named = how_.scorer ? "" : how_.scorer_named};
+            .scorer_named = how_.scorer_named};
   }
 
   /// So many requests in flight at most, at each endpoint.

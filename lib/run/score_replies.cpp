@@ -82,11 +82,11 @@ class reply_file {
 result<scored_replies> score_replies(const suite& what, const std::string& path, const score_options& how) {
   auto replies = reply_file::open(path);
   if (!replies) return std::move(replies).error();
-  std::shared_ptr<const score::scorer> scorer;
+  item_scorers scorers;
   if (!how.scorer.empty()) {
     auto found = score::find_scorer(how.scorer);
     if (!found) return std::move(found).error();
-    scorer = *std::move(found);
+    scorers = item_scorers(*std::move(found));
   }
   scored_replies out;
   auto& told = out.what;
@@ -99,12 +99,11 @@ result<scored_replies> score_replies(const suite& what, const std::string& path,
   for (std::size_t index = 0; index < what.size(); ++index) {
     const auto one = what.get(index);
     if (!one) return one.error();
-    const auto reply = replies->find(one->id);
-    if (!reply) return reply.error();
     if (replies->has(one->id)) ++known;
     if (index >= told.items) continue;
-    auto own =
-        scorer ? result<std::shared_ptr<const score::scorer>>(scorer) : score::find_scorer(one->scorer);
+    const auto reply = replies->find(one->id);
+    if (!reply) return reply.error();
+    auto own = scorers.of(*one);
     if (!own) return std::move(own).error();
     auto task = task_of(*one);
     task.explain = how.scored != nullptr;

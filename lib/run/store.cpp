@@ -113,7 +113,8 @@ struct store::impl {
         {&put_reply,
          "INSERT INTO replies (item_key, cache_key, attempt_id, body, checksum) VALUES (?, ?, ?, ?, ?)"
          " ON CONFLICT (item_key, cache_key) DO UPDATE SET"
-         " attempt_id = excluded.attempt_id, body = excluded.body, checksum = excluded.checksum"},
+         " attempt_id = excluded.attempt_id, body = excluded.body, checksum = excluded.checksum"
+         " RETURNING reply_id"},
         {&find_reply_id, "SELECT reply_id FROM replies WHERE item_key = ? AND cache_key = ?"},
         {&put_score,
          "INSERT INTO scores (reply_id, value, extracted, reason, checksum) VALUES (?, ?, ?, ?, ?)"
@@ -241,12 +242,12 @@ struct store::impl {
     const auto checksum = reply_checksum(item.item_key, item.cache_key, body);
     auto ended = end_attempt(item, attempt, "replied");
     if (!ended) return std::move(ended).error();
-    database.forget_last_id();
     auto kept =
-        put_reply.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).run();
+        put_reply.bind(item.item_key).bind(item.cache_key).bind(*ended).bind(body).bind(checksum).next();
     if (!kept) return std::move(kept).error();
-    if (const auto added = database.last_id(); added != 0) return added;
-    return reply_id_of(item);
+    const auto number = put_reply.integer(0);
+    put_reply.reset();
+    return number;
   }
 
   result<std::int64_t> reply_id_of(const item_record& item) {

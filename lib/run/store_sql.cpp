@@ -164,7 +164,6 @@ result<std::int64_t> sql_database::ask(std::string_view sql) {
 
 std::int64_t sql_database::changes() const noexcept { return sqlite3_changes64(handle_.get()); }
 std::int64_t sql_database::last_id() const noexcept { return sqlite3_last_insert_rowid(handle_.get()); }
-void sql_database::forget_last_id() noexcept { sqlite3_set_last_insert_rowid(handle_.get(), 0); }
 bool sql_database::flush_failed() const noexcept {
   const int code = sqlite3_extended_errcode(handle_.get());
   return code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC;

@@ -68,9 +68,8 @@ class sql_database {
   /// The integer that a query of one row and one column gives.
   [[nodiscard]] result<std::int64_t> ask(std::string_view sql);
   [[nodiscard]] std::int64_t changes() const noexcept;
-  /// Of the row that was inserted last, or 0 when none was since forget_last_id().
+  /// Of the row that was inserted last.
   [[nodiscard]] std::int64_t last_id() const noexcept;
-  void forget_last_id() noexcept;
   [[nodiscard]] bool read_only() const noexcept;
   /// Whether the last error was that of a flush to the disk.
   [[nodiscard]] bool flush_failed() const noexcept;

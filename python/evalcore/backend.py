@@ -83,18 +83,18 @@ class _Opening:
 
     def run(self) -> int:
         """Waits, once. Errors: those of the opening."""
+        address: int | None = None
         try:
             with runtime().handle as owner:
                 address = make(lib.evc_backend_open, owner, text(self._selector), self._settings)
+            return address
         finally:
             with self._lock:
                 self._over = True
                 self._kept.close()
-        with self._lock:
-            self._address = address
-            if self._given_up:
-                self._free()
-        return address
+                self._address = address
+                if self._given_up:
+                    self._free()
 
     def give_up(self) -> None:
         """The wait ends soon, and what it opens is closed. Nobody may take it any more."""

@@ -46,6 +46,7 @@ struct run_options {
   /// as requests, tokens and costs, and the store keeps them as those of epoch 1.
   std::optional<std::size_t> noise_floor;
   /// The library's scorer in the place of the items' own, as score::find_scorer() takes it; empty: those.
+  /// Empty with `scorer`.
   std::string scorer_named;
   /// Scores all replies in the place of the items' scorers; null: those do. A reply is in the store before it
   /// is asked for; one that has a score of a scorer of this name is not asked again. The run ends when all
