@@ -72,7 +72,7 @@ class embedded final : public backend {
     if (!request.choices.empty() && !runtime_->about().scoring)
       return fail(errc::unsupported, stage::send, "the engine does not score choices");
     if (completions_ && request.choices.empty()) {
-      if (auto fit = completion_of(request); !fit) return std::move(fit).error();
+      if (auto fit = check_completion(request); !fit) return fit;
     }
     return check_for_engine(request);
   }
@@ -122,7 +122,7 @@ class embedded final : public backend {
             return model.tokenize(context_of(request), false);
           }
           if (plain) {
-            if (auto fit = completion_of(request); !fit) return std::move(fit).error();
+            if (auto fit = check_completion(request); !fit) return std::move(fit).error();
             return model.tokenize(request.messages.front().text, false);
           }
           auto prompt = model.render(request);

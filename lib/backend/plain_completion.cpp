@@ -14,7 +14,7 @@ error only_in_a_chat(const char* what) {
 
 }  // namespace
 
-result<chat::completion_request> completion_of(const chat::request& request) {
+result<void> check_completion(const chat::request& request) {
   if (request.messages.size() != 1 || request.messages.front().who != chat::role::user) {
     return fail(errc::invalid_argument, stage::send, "a text completion is of one user turn: ask a chat API");
   }
@@ -25,9 +25,14 @@ result<chat::completion_request> completion_of(const chat::request& request) {
   if (thinking.enabled || thinking.budget_tokens || !thinking.effort.empty()) {
     return only_in_a_chat("control of reasoning");
   }
+  return {};
+}
+
+result<chat::completion_request> completion_of(const chat::request& request) {
+  if (auto fit = check_completion(request); !fit) return std::move(fit).error();
   chat::completion_request made;
   made.model = request.model;
-  made.prompts.emplace_back(turn.text);
+  made.prompts.emplace_back(request.messages.front().text);
   made.params = request.params;
   made.hints = request.hints;
   return made;

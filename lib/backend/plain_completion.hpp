@@ -7,8 +7,11 @@
 
 namespace evalcore::backend {
 
-/// A request as a text completion. Errors: invalid_argument unless it is one user's turn of text; unsupported
-/// for what only a chat has a place for (tools, images, a say on thinking).
+/// Whether a request can be a text completion. Errors: invalid_argument unless it is one user's turn of text;
+/// unsupported for what only a chat has a place for (tools, images, a say on thinking).
+[[nodiscard]] result<void> check_completion(const chat::request& request);
+
+/// A request as a text completion. Errors: those of check_completion().
 [[nodiscard]] result<chat::completion_request> completion_of(const chat::request& request);
 
 /// The answer to its only prompt.

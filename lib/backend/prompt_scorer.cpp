@@ -44,11 +44,14 @@ result<void> judge_prompt_logprobs(const result<chat::loglikelihood>& one,
 prompt_scorer::prompt_scorer(const wire::dialect& ways, std::string model, poster post)
     : ways_(ways), model_(std::move(model)), post_(std::move(post)) {}
 
+result<void> prompt_scorer::check_turn(const chat::request& request) {
+  if (request.messages.size() == 1) return {};
+  return fail(errc::invalid_argument, stage::send,
+              "choices follow the text of one turn: send them with one message");
+}
+
 result<void> prompt_scorer::check(const chat::request& request) const {
-  if (request.messages.size() != 1) {
-    return fail(errc::invalid_argument, stage::send,
-                "choices follow the text of one turn: send them with one message");
-  }
+  if (auto fit = check_turn(request); !fit) return fit;
   for (std::size_t at = 0; at < request.choices.size(); ++at) {
     const auto asked = chat::completion_for(scoring_of(request, at));
     if (!asked) return asked.error();

@@ -27,6 +27,9 @@ class prompt_scorer {
   /// server is known to return no logprobs of a prompt; invalid_argument for what is no prompt with choices.
   [[nodiscard]] result<void> check(const chat::request& request) const;
 
+  /// Whether its choices follow the text of one turn. Errors: invalid_argument.
+  [[nodiscard]] static result<void> check_turn(const chat::request& request);
+
   void prove(std::function<void(result<void>)> done);
   void score(const chat::loglikelihood_request& request,
              std::function<void(result<chat::loglikelihood>)> done);

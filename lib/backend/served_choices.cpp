@@ -8,10 +8,10 @@ void served_choices::start(ticket which, const chat::request& request, std::shar
   open_.emplace(which, under_way{request, std::move(to), std::chrono::steady_clock::now()});
   starting_ = which;
   // What is more is refused where the first choice is sent.
-  if (request.messages.size() == 1) {
-    score_next(which);
+  if (auto fit = prompt_scorer::check_turn(request); !fit) {
+    end(which, std::move(fit).error());
   } else {
-    end(which, scorer_.check(request).error());
+    score_next(which);
   }
   starting_ = 0;
 }
