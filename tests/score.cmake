@@ -6,6 +6,7 @@ evalcore_test(score
     unit/test_choice.cpp
     unit/test_exact.cpp
     unit/test_letter.cpp
+    unit/test_likelihoods.cpp
     unit/test_numeric.cpp
     unit/test_pass_at_k.cpp
     unit/test_regex.cpp

@@ -84,7 +84,10 @@ result<void> read_choices(const json::value& line, chat::reply& into) {
     double storage = 0;
     const auto* number = sum != nullptr ? sum->as_double(storage) : nullptr;
     if (number == nullptr) return bad_line("\"choices\" is not a list of sums of logprobs");
-    into.choices.push_back({.sum_logprob = *number});
+    const auto* greedy = one.if_object() != nullptr ? one.find("is_greedy") : nullptr;
+    const auto* told = greedy != nullptr ? greedy->if_bool() : nullptr;
+    into.choices.push_back(
+        {.sum_logprob = *number, .is_greedy = told != nullptr ? std::optional(*told) : std::nullopt});
   }
   return {};
 }

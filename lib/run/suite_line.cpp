@@ -63,13 +63,30 @@ result<void> only_known_members(const json::value& line) {
   return {};
 }
 
-/// Of a line that is scored by likelihood, with `compared` to find the likeliest.
-result<std::vector<std::string>> read_choices(const json::value& line, bool compared) {
+/// Of a line that is scored by likelihood.
+result<void> generates_nothing(const json::value& line, const std::string& scored) {
   for (const auto* other : {"messages", "tools", "params"}) {
     if (given(line, other) != nullptr)
-      return bad_line("\"choices\" follow a \"prompt\", and nothing is generated: \"" + std::string(other) +
+      return bad_line(scored + " a \"prompt\", and nothing is generated: \"" + std::string(other) +
                       "\" has no place beside them");
   }
+  return {};
+}
+
+/// The text whose likelihood is measured.
+result<std::vector<std::string>> read_measured(const json::value& line) {
+  if (auto fit = generates_nothing(line, "the target of the scorer \"perplexity\" follows"); !fit)
+    return std::move(fit).error();
+  const auto* target = given(line, "target");
+  const auto* text = target != nullptr ? target->if_string() : nullptr;
+  if (text == nullptr || text->empty())
+    return bad_line("\"target\" is no string with something in it, whose likelihood \"perplexity\" measures");
+  return std::vector{*text};
+}
+
+/// With `compared` to find the likeliest.
+result<std::vector<std::string>> read_choices(const json::value& line, bool compared) {
+  if (auto fit = generates_nothing(line, "\"choices\" follow"); !fit) return std::move(fit).error();
   const auto* list = given(line, "choices")->if_array();
   std::vector<std::string> choices;
   for (const auto& one : list != nullptr ? *list : json::array()) {
@@ -115,12 +132,17 @@ result<item> plain_item(const json::value& line) {
   if (!scorer) return std::move(scorer).error();
   out.scorer = *std::move(scorer);
   const bool scored = name != "none";
-  if (chooses && scored && name != "choice")
-    return bad_line("\"choices\" are for the scorer \"choice\", not for " + quoted(name));
+  if (chooses && scored && name != "choice" && name != "brier")
+    return bad_line("\"choices\" are for the scorers \"choice\" and \"brier\", not for " + quoted(name));
   if (chooses) {
     auto choices = read_choices(line, scored);
     if (!choices) return std::move(choices).error();
     out.request.choices = *std::move(choices);
+  }
+  if (name == "perplexity") {
+    auto measured = read_measured(line);
+    if (!measured) return std::move(measured).error();
+    out.request.choices = *std::move(measured);
   }
   if (const auto* list = given(line, "tools")) {
     auto tools = read_tools(*list, "tools");

@@ -152,6 +152,8 @@ void indent(std::string& out, const json::value& root, std::size_t level) {  // 
   }
 }
 
+json::value finite(double score) { return std::isfinite(score) ? json::value(score) : json::value(); }
+
 std::optional<double> over_all(const summary& of, bool upper) {
   double total = 0;
   std::uint64_t items = 0;
@@ -178,8 +180,8 @@ std::string to_json(const summary& of) {
         {"metric", one.metric},
         {"items", one.items},
         {"scored", one.scored},
-        {"score", one.score()},
-        {"score_bounds", json::array{one.score(), one.upper_bound()}},
+        {"score", finite(one.score())},
+        {"score_bounds", json::array{finite(one.score()), one.upper_bound()}},
         {"stderr", standard_error(one.estimate())},
         {"interval",
          interval ? json::value(json::array{interval->bounds.low, interval->bounds.high}) : json::value()},
@@ -301,6 +303,7 @@ std::string cost_line(const summary& of) {
 std::vector<row> rows_of(const summary& of, const row_labels& labels) {
   std::vector<row> rows;
   for (const auto& metric : of.metrics) {
+    if (!std::isfinite(metric.score())) continue;
     row one;
     one.baseline = labels.baseline;
     one.harness_version = "evalcore " EVALCORE_VERSION;

@@ -10,10 +10,11 @@ void add(std::optional<std::uint64_t>& sum, const std::optional<std::uint64_t>& 
   if (part) sum = sum.value_or(0) + *part;
 }
 
-void add(metric_summary& metric, double value) {
+void add(metric_summary& metric, double value, double weight = 1) {
   metric.scored += 1;
   metric.total += value;
   metric.squares += value * value;
+  metric.weight += weight;
 }
 
 /// Beyond this no model has a context; sums of counts up to it cannot overflow.
@@ -34,21 +35,22 @@ void tally::item(const run::item& one, const score::scorer& scorer) {
   const auto& category = one.category;
   if (chat::begins_with_bos(one.request)) into_.double_bos += 1;
   metric_for(category, scorer.metric()).items += 1;
-  for (const auto name : scorer.further_metrics()) {
-    auto& metric = metric_for(category, name);
+  for (const auto& one_more : scorer.further_metrics()) {
+    auto& metric = metric_for(category, one_more.name);
     metric.items += 1;
     metric.further = true;
+    metric.comes_to = one_more.comes_to;
   }
 }
 
 void tally::verdict(const std::string& category, const score::scorer& scorer, const score::verdict& what) {
+  for (const auto& one : what.further) add(metric_for(category, one.metric), one.value, one.weight);
   if (!what.scored) {
     into_.unscored += 1;
     return;
   }
   if (what.no_answer) into_.no_answers += 1;
   add(metric_for(category, scorer.metric()), what.value);
-  for (const auto& one : what.further) add(metric_for(category, one.metric), one.value);
 }
 
 void tally::answer(const chat::reply& reply) {

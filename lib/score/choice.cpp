@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,11 +46,28 @@ std::size_t likeliest(std::size_t count, Value value) {
   return best;
 }
 
+/// Brier, Monthly Weather Review 78, 1950, of the choices' likelihoods made to sum to 1.
+double brier_score(const std::vector<chat::loglikelihood>& choices, std::size_t right) {
+  const auto best = std::ranges::max(choices, {}, &chat::loglikelihood::sum_logprob).sum_logprob;
+  double whole = 0;
+  for (const auto& one : choices) whole += std::exp(one.sum_logprob - best);
+  double out = 0;
+  for (std::size_t at = 0; at < choices.size(); ++at) {
+    const double off = std::exp(choices[at].sum_logprob - best) / whole - (at == right ? 1 : 0);
+    out += off * off;
+  }
+  return out;
+}
+
 class choice final : public scorer {
  public:
-  [[nodiscard]] std::string_view name() const noexcept override { return "choice"; }
+  explicit choice(bool brier) : brier_(brier) {}
+  [[nodiscard]] std::string_view name() const noexcept override { return brier_ ? "brier" : "choice"; }
   [[nodiscard]] std::string_view metric() const noexcept override { return "acc"; }
-  [[nodiscard]] std::vector<std::string_view> further_metrics() const override { return {"acc_norm"}; }
+  [[nodiscard]] std::vector<further_metric> further_metrics() const override {
+    if (brier_) return {{.name = "acc_norm"}, {.name = "brier_score", .comes_to = figure::loss}};
+    return {{.name = "acc_norm"}};
+  }
 
   [[nodiscard]] result<void> check(const task& what) const override {
     if (!place_of(what)) return fail(errc::bad_suite, stage::suite, wanted);
@@ -65,24 +83,37 @@ class choice final : public scorer {
     }
     const auto sum = [&](std::size_t at) { return answer.choices[at].sum_logprob; };
     const auto best = likeliest(answer.choices.size(), sum);
+    if (brier_ && !std::isfinite(sum(best))) {
+      out.reason = "the reply finds every choice impossible";
+      return out;
+    }
     const auto best_for_its_length = likeliest(
         answer.choices.size(), [&](std::size_t at) { return sum(at) / characters((*what.choices)[at]); });
     out.scored = true;
     out.value = best == *right ? 1 : 0;
     out.further = {{"acc_norm", best_for_its_length == *right ? 1.0 : 0.0}};
+    if (brier_) out.further.push_back({"brier_score", brier_score(answer.choices, *right)});
     out.extracted = (*what.choices)[best];
     if (best != *right)
       out.reason =
           "chose \"" + clipped(out.extracted) + "\", expected \"" + clipped((*what.choices)[*right]) + "\"";
     return out;
   }
+
+ private:
+  bool brier_;
 };
 
 }  // namespace
 
 made_scorer make_choice(const options& how) {
   if (auto fit = how.only({}); !fit) return std::move(fit).error();
-  return made<choice>();
+  return made<choice>(false);
+}
+
+made_scorer make_brier(const options& how) {
+  if (auto fit = how.only({}); !fit) return std::move(fit).error();
+  return made<choice>(true);
 }
 
 }  // namespace evalcore::score

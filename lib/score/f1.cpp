@@ -74,8 +74,8 @@ class f1 final : public text_scorer {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "f1"; }
   [[nodiscard]] std::string_view metric() const noexcept override { return "f1"; }
-  [[nodiscard]] std::vector<std::string_view> further_metrics() const override {
-    return {"quasi_exact_match"};
+  [[nodiscard]] std::vector<further_metric> further_metrics() const override {
+    return {{.name = "quasi_exact_match"}};
   }
 
   [[nodiscard]] result<void> check(const task& what) const override {

@@ -26,6 +26,8 @@ constexpr std::array entries{
     entry{"bfcl", make_bfcl},
     entry{"bfcl_strict", make_bfcl_strict},
     entry{"choice", make_choice},
+    entry{"brier", make_brier},
+    entry{"perplexity", make_perplexity},
     entry{"none", make_none},
 };
 

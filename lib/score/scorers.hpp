@@ -29,6 +29,8 @@ made_scorer made(Arguments&&... arguments) {
 [[nodiscard]] made_scorer make_bfcl(const options& how);
 [[nodiscard]] made_scorer make_bfcl_strict(const options& how);
 [[nodiscard]] made_scorer make_choice(const options& how);
+[[nodiscard]] made_scorer make_brier(const options& how);
+[[nodiscard]] made_scorer make_perplexity(const options& how);
 [[nodiscard]] made_scorer make_none(const options& how);
 
 }  // namespace evalcore::score

@@ -23,7 +23,8 @@ judged judge(std::string_view target, const std::vector<std::string>& choices,
   REQUIRE(scorer);
   REQUIRE(parsed);
   CHECK((*scorer)->metric() == "acc");
-  CHECK((*scorer)->further_metrics() == std::vector<std::string_view>{"acc_norm"});
+  REQUIRE((*scorer)->further_metrics().size() == 1);
+  CHECK((*scorer)->further_metrics()[0].name == "acc_norm");
   chat::reply answer;
   for (const auto sum : sums) answer.choices.push_back({.sum_logprob = sum, .is_greedy = false, .tokens = 1});
   const score::task task{.target = &*parsed, .choices = &choices};

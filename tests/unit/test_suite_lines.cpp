@@ -82,7 +82,7 @@ TEST_CASE("what has no meaning beside choices is refused") {
         R"("choices" has an element that is no string with more than blanks in it)");
   CHECK(with(R"("prompt":"?","choices":["a","b","a"])") == R"("choices" has "a" twice)");
   CHECK(with(R"("prompt":"?","choices":["a","b"],"scorer":"exact")") ==
-        R"("choices" are for the scorer "choice", not for "exact")");
+        R"("choices" are for the scorers "choice" and "brier", not for "exact")");
 }
 
 TEST_CASE("a scorer may bring its options") {

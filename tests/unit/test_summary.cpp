@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/summary.hpp>
@@ -61,7 +64,7 @@ TEST_CASE("items of exact and of f1 are each counted once in a suite that has bo
   for (const auto& scorer : {exact, f1, exact}) counted.item({}, *scorer);
   counted.verdict("", *exact, right);
   counted.verdict("", *exact, right);
-  right.further = {{f1->further_metrics().front(), 1.0}};
+  right.further = {{f1->further_metrics().front().name, 1.0}};
   counted.verdict("", *f1, right);
   CHECK(*of.score() == 1);
   REQUIRE(of.metrics.size() == 3);
@@ -70,6 +73,55 @@ TEST_CASE("items of exact and of f1 are each counted once in a suite that has bo
   CHECK_FALSE(of.metrics[0].further);
   CHECK(of.metrics[2].items == 1);
   CHECK(of.metrics[2].further);
+}
+
+TEST_CASE("a figure of which less is better takes missing items for the worst") {
+  const auto scorer = *score::find_scorer("perplexity");
+  const auto brier = *score::find_scorer("brier");
+  run::summary of;
+  run::tally counted(of);
+  for (int i = 0; i < 2; ++i) counted.item({}, *scorer);
+  for (int i = 0; i < 2; ++i) counted.item({}, *brier);
+  const auto told = [](double sum) {
+    return std::vector<score::further_value>{{"perplexity", sum},
+                                             {"word_perplexity", sum, 2},
+                                             {"byte_perplexity", sum, 4},
+                                             {"bits_per_byte", sum, 4}};
+  };
+  counted.verdict("", *scorer, {.further = told(-2)});
+  counted.verdict("", *brier,
+                  {.scored = true, .value = 1, .further = {{"acc_norm", 1.0}, {"brier_score", 0.5}}});
+  const auto metric = [&](std::string_view name) {
+    return *std::ranges::find(of.metrics, name, &run::metric_summary::metric);
+  };
+  CHECK(std::isinf(metric("perplexity").score()));
+  CHECK(metric("perplexity").upper_bound() == 1);
+  CHECK(metric("bits_per_byte").upper_bound() == 0);
+  CHECK(metric("brier_score").score() == (0.5 + 2) / 2);
+  CHECK(metric("brier_score").upper_bound() == 0.25);
+  CHECK(of.unscored == 1);
+  CHECK(of.score() == 1.0 / 4);
+  CHECK(run::rows_of(of, {}).size() == 3);  // acc, acc_norm, brier_score.
+  CHECK(run::to_json(of).find("inf") == std::string::npos);
+
+  counted.verdict("", *scorer, {.further = told(-4)});
+  CHECK(metric("perplexity").score() == doctest::Approx(std::exp(3.0)));
+  CHECK(metric("word_perplexity").score() == doctest::Approx(std::exp(1.5)));
+  CHECK(metric("byte_perplexity").score() == doctest::Approx(std::exp(0.75)));
+  CHECK(metric("bits_per_byte").score() == doctest::Approx(0.75 / std::log(2.0)));
+  CHECK_FALSE(metric("perplexity").interval());
+}
+
+TEST_CASE("the standard error of a Brier score is that of its values") {
+  // 0.5 and 1.5: mean 1, s = 0.70711, s / sqrt(2) = 0.5.
+  run::metric_summary of{"", "brier_score", 2, 2, 2.0};
+  of.squares = 2.5;
+  of.comes_to = score::figure::loss;
+  REQUIRE(of.estimate());
+  CHECK(of.estimate()->value == doctest::Approx(1));
+  CHECK(*of.estimate()->standard_error == doctest::Approx(0.5));
+  CHECK(of.interval()->kind == "t");
+  CHECK(of.interval()->bounds.high == 2);
 }
 
 TEST_CASE("right-or-wrong scores have Wilson's interval, parts of points Student's") {

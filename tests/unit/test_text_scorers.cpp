@@ -48,9 +48,10 @@ TEST_CASE("what is told beside a score has a name that is no scorer's metric") {
     const auto one = score::find_scorer(needs_pattern ? R"({"name":"regex","pattern":"x"})" : name);
     REQUIRE_MESSAGE(one, name);
     metrics.insert((*one)->metric());
-    for (const auto beside : (*one)->further_metrics()) further.insert(beside);
+    for (const auto& beside : (*one)->further_metrics()) further.insert(beside.name);
   }
-  CHECK(further == std::set<std::string_view>{"acc_norm", "quasi_exact_match"});
+  CHECK(further == std::set<std::string_view>{"acc_norm", "quasi_exact_match", "brier_score", "perplexity",
+                                              "word_perplexity", "byte_perplexity", "bits_per_byte"});
   for (const auto beside : further) CHECK_FALSE_MESSAGE(metrics.contains(beside), beside);
 }
 

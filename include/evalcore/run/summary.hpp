@@ -13,6 +13,7 @@
 #include <evalcore/run/cost.hpp>
 #include <evalcore/run/noise_floor.hpp>
 #include <evalcore/run/rows.hpp>
+#include <evalcore/score/scorer.hpp>
 #include <evalcore/stats/interval.hpp>
 #include <evalcore/stats/mean.hpp>
 
@@ -33,14 +34,17 @@ struct metric_summary {
   double total = 0;      ///< Sum of the values of the scored items.
   bool further = false;  ///< Told beside the score and no part of it (score::scorer::further_metrics).
   double squares = 0;    ///< Sum of the squares of these values.
+  double weight = 0;     ///< Sum of the weights of these values (score::further_value).
+  score::figure comes_to = score::figure::mean;
 
-  /// Missing items (errored, unscored, not run) counted wrong: what is reported as the score.
+  /// Missing items (errored, unscored, not run) counted wrong: what is reported as the score. Infinite where
+  /// less is better without a bound and items are missing.
   [[nodiscard]] double score() const noexcept;
   /// Missing items counted right.
   [[nodiscard]] double upper_bound() const noexcept;
-  /// The score with its standard error; absent without items.
+  /// The score with its standard error; absent without items, and of what is no mean.
   [[nodiscard]] std::optional<stats::estimate> estimate() const;
-  /// Absent without items, and of a single one that is neither right nor wrong.
+  /// Absent without items, of a single one that is neither right nor wrong, and of what is no mean.
   [[nodiscard]] std::optional<score_interval> interval() const;
 };
 
@@ -156,7 +160,8 @@ struct row_labels {
   std::string timestamp;  ///< ISO-8601, UTC, "Z".
 };
 
-/// One row for each metric of each category; the score counts missing items as wrong.
+/// One row for each metric of each category; the score counts missing items as wrong. None where that makes
+/// it infinite.
 [[nodiscard]] std::vector<row> rows_of(const summary& of, const row_labels& labels);
 
 }  // namespace evalcore::run

@@ -28,20 +28,36 @@ struct scoring_step {
   std::string text;       ///< What it left.
 };
 
+/// What the values of a metric are, and what they come to.
+enum class figure : std::uint8_t {
+  mean,           ///< The mean of values from 0 to 1; more is better, and a missing item counts 0.
+  loss,           ///< The mean of values from 0 to 2; less is better, and a missing item counts 2.
+  perplexity,     ///< exp(-sum of logprobs / sum of weights); less is better, and a missing item has none.
+  bits_per_unit,  ///< The logarithm of that to the base 2.
+};
+
+/// A metric that is told beside a scorer's own.
+struct further_metric {
+  std::string_view name;
+  figure comes_to = figure::mean;
+};
+
 /// A value beside a verdict's own.
 struct further_value {
-  std::string_view metric;  ///< One of scorer::further_metrics().
-  double value = 0;         ///< 0 … 1.
+  std::string_view metric;  ///< The name of one of scorer::further_metrics().
+  double value = 0;         ///< As its figure wants it; finite.
+  double weight = 1;        ///< Of a logprob: the words or bytes that it is of.
 };
 
 /// The outcome of scoring one reply. `unscored` means that the checker failed, not the model: what the
 /// model did itself (no parsable answer, cut by length, a refusal) is scored, and wrong.
 struct verdict {
   bool scored = false;
-  double value = 0;                         ///< 0 … 1; only when scored.
-  std::string extracted;                    ///< What was compared, for a person.
-  std::string reason;                       ///< Why it is wrong, or why it is unscored; empty when right.
-  std::vector<further_value> further = {};  ///< Each of scorer::further_metrics(); only when scored.
+  double value = 0;       ///< 0 … 1; only when scored.
+  std::string extracted;  ///< What was compared, for a person.
+  std::string reason;     ///< Why it is wrong, or why it is unscored; empty when right.
+  /// Each of scorer::further_metrics(), or none; only when scored, or where they are known without a score.
+  std::vector<further_value> further = {};
   bool no_answer = false;  ///< Nothing in the reply could be taken for an answer; only when scored.
   std::vector<scoring_step> steps = {};  ///< Where the task wants them.
 };
@@ -55,7 +71,7 @@ class scorer {
   [[nodiscard]] virtual std::string_view metric() const noexcept = 0;
   /// What else is reported of the same replies, beside the score and no part of it. No scorer's metric() has
   /// such a name: the two would be one line of a summary.
-  [[nodiscard]] virtual std::vector<std::string_view> further_metrics() const { return {}; }
+  [[nodiscard]] virtual std::vector<further_metric> further_metrics() const { return {}; }
   /// Checks an item's target before anything is sent. Errors: bad_suite, saying what the target lacks.
   [[nodiscard]] virtual result<void> check(const task& what) const = 0;
   [[nodiscard]] virtual verdict score(const task& what, const chat::reply& answer) const = 0;
@@ -92,6 +108,11 @@ class scorer {
 ///   choice   target: one of the item's choices, as its text or its place from 0. The likeliest must be
 ///            it, of equals the first. Metric acc, and beside it acc_norm: the likeliest for its number of
 ///            characters.
+///   brier    The same, and beside it brier_score: the squared distances of the choices' likelihoods, made to
+///            sum to 1, from those of an answer that is sure and right, summed; 0 to 2, less is better.
+///   perplexity  target: a text, which is not generated: its likelihood behind the prompt is measured. Metric
+///            acc, whether each of its tokens is the likeliest, and beside it perplexity (for a target),
+///            word_perplexity, byte_perplexity and bits_per_byte.
 ///   none     without a target: the suite only asks, and every reply is unscored.
 [[nodiscard]] result<std::shared_ptr<const scorer>> find_scorer(std::string_view named);
 [[nodiscard]] std::vector<std::string_view> scorer_names();
