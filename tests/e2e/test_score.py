@@ -1,6 +1,8 @@
 """`evalcore score`: replies that are there already, without a backend."""
 
+import contextlib
 import json
+import sqlite3
 
 
 def lines(path, members):
@@ -73,3 +75,26 @@ def test_a_scorer_that_does_not_fit_is_told_before_anything_is_sent(evalcore, wr
     done = evalcore("run", path, "--backend", "scripted", "--script", "replies", "--scorer", "numeric", "--out", "o")
     assert done.returncode == 2 and "scorer numeric" in done.stderr
     assert not (tmp_path / "o").exists()
+
+
+def test_scores_do_not_depend_on_how_many_requests_run_at_once(evalcore, write_suite, tmp_path):
+    """Scores, intervals and verdicts are the same to the byte, in whichever order the replies came."""
+    count = 256
+    kinds = ["numeric", "exact", "f1", {"name": "includes", "ignore_case": True}]
+    path = write_suite("sums.jsonl", [
+        {"id": f"{n:03}", "prompt": f"What is {n:03}?", "target": str(n % 7), "scorer": kinds[n % 4], "category": f"c{n % 5}"}
+        for n in range(count)])
+    lines(tmp_path / "replies", [
+        {"match": f"is {n:03}?", "text": f"{n * n % 7} cats" if n % 3 else str(n % 7), "delay_ms": n * 37 % 11} for n in range(count)])
+    seen = []
+    for many in (1, 8, 64):
+        out = tmp_path / f"at{many}"
+        done = evalcore("run", path, "--backend", "scripted", "--script", "replies", "--concurrency", str(many), "--out", out)
+        assert done.returncode == 0, done.stderr
+        summary = json.loads((out / "summary.json").read_text())
+        with contextlib.closing(sqlite3.connect(out / "run.db")) as store:
+            verdicts = store.execute("SELECT item_id, value, extracted, reason FROM items JOIN replies USING (item_key)"
+                                     " JOIN scores USING (reply_id) ORDER BY item_id").fetchall()
+        assert len(verdicts) == count and len({value for _, value, _, _ in verdicts}) > 2
+        seen.append((summary["metrics"], summary["macro"], verdicts))
+    assert seen[0] == seen[1] == seen[2]
