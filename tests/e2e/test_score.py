@@ -98,3 +98,17 @@ def test_scores_do_not_depend_on_how_many_requests_run_at_once(evalcore, write_s
         assert len(verdicts) == count and len({value for _, value, _, _ in verdicts}) > 2
         seen.append((summary["metrics"], summary["macro"], verdicts))
     assert seen[0] == seen[1] == seen[2]
+
+
+def test_reported_a_category_that_was_not_evaluated_has_no_score(evalcore, write_suite, tmp_path):
+    path = write_suite("sums.jsonl", [{"id": c, "prompt": "2+2?", "target": 4, "scorer": "numeric", "category": c} for c in "xyz"])
+    replies = lines(tmp_path / "replies.jsonl", [{"id": "x", "text": "4"}])
+    whole = json.loads(evalcore("score", path, "--replies", replies, "--json").stdout)
+    assert [(one["category"], one["score"], one["score_bounds"], one["scored"]) for one in whole["metrics"]] == [
+        ("x", 1, [1, 1], 1), ("y", None, [0, 1], 0), ("z", None, [0, 1], 0)]
+    assert [one["interval"] for one in whole["metrics"][1:]] == [None, None]
+    assert (whole["answered"], whole["not_run"], whole["score_bounds"]) == (1, 2, [1 / 3, 1])
+    assert (whole["macro"][0]["categories"], whole["macro"][0]["unevaluated"]) == (3, 2)
+    shown = evalcore("score", path, "--replies", replies).stdout
+    assert "y numeric_match: not evaluated, none of 1 items is scored" in shown
+    assert "over 3 categories, 2 of which were not evaluated and count as wrong" in shown
