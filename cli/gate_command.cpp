@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/gate.hpp>
-#include <evalcore/run/rows.hpp>
 #include <evalcore/run/scored_runs.hpp>
 
 #include "commands.hpp"
@@ -113,8 +113,7 @@ result<int> gate_command(const gate_arguments& arguments, const std::stop_token&
   const auto report = run::gate(
       *std::move(suites), {.margin = arguments.margin, .alpha = arguments.alpha, .power = arguments.power});
   const auto text = json::to_text(run::to_json(report)) + "\n";
-  if (auto written = run::write_file_atomically(arguments.out, text); !written)
-    return std::move(written).error();
+  if (auto written = write_file_atomically(arguments.out, text); !written) return std::move(written).error();
   if (arguments.json) {
     std::fputs(text.c_str(), stdout);
   } else {
