@@ -26,7 +26,9 @@ class scratch_file {
  public:
   scratch_file() {
     std::error_code failed;
-    path_ = (std::filesystem::temp_directory_path(failed) / "evalcore-rows-XXXXXX").string();
+    const auto folder = std::filesystem::temp_directory_path(failed);
+    if (failed) return;
+    path_ = (folder / "evalcore-rows-XXXXXX").string();
     const int descriptor = ::mkstemp(path_.data());
     made_ = descriptor >= 0;
     if (made_) ::close(descriptor);
