@@ -9,10 +9,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include <evalcore/base/files.hpp>
 
 #include "printable.hpp"
 
@@ -167,10 +168,9 @@ result<command_rows> run_suite_commands(const std::vector<std::vector<std::strin
       if (out.status != 0) return out;
     }
   }
-  std::ifstream from(rows.path(), std::ios::binary);
-  std::ostringstream bytes;
-  bytes << from.rdbuf();
-  out.rows = bytes.str();
+  auto text = read_file(rows.path(), "commands' rows", stage::store);
+  if (!text) return std::move(text).error();
+  out.rows = *std::move(text);
   return out;
 }
 
