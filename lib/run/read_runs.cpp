@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -16,19 +15,6 @@ namespace evalcore::run {
 namespace {
 
 error differ(std::string what) { return fail(errc::invalid_argument, stage::store, std::move(what)); }
-
-result<suite> open_suite(const part& first, const std::string& named, const std::string& answers) {
-  auto opened = suite::open(named.empty() ? first.run.suite_path : named, answers);
-  if (!opened) {
-    auto why = std::move(opened).error();
-    why.message += "; --suite and --answers say where the suite of " + first.path + " is";
-    return why;
-  }
-  if (opened->hash() == first.run.suite_hash) return opened;
-  return fail(errc::bad_suite, stage::suite,
-              opened->path() + " is not, or no longer, the suite of " + first.path +
-                  "; --suite and --answers say where that is");
-}
 
 result<std::vector<part>> parts_of(const std::vector<std::string>& stores) {
   std::vector<part> out;
@@ -62,10 +48,7 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   out.model = from.setup.labels.model_name;
   out.task = from.setup.task;
   out.wall_s = from.run.wall_s;
-  std::map<std::string, std::string> identity;
-  for (const auto& [key, value] : identity_of(from.run)) {
-    if (const auto* text = value.if_string()) identity.emplace(key, *text);
-  }
+  const auto identity = identity_texts(from.run);
   auto named = scorer_of(from.setup);
   if (!named) return std::move(named).error();
   item_scorers scorers(*std::move(named));
