@@ -41,12 +41,9 @@ result<run::gate_spec> read_spec(const std::string& named) {
 
 void print_metric(const run::gated_metric& of) {
   const auto& row = of.candidate;
-  std::printf("%-7s %s%s%s %s: %.4f",
-              !of.baseline_score ? "missing"
-              : of.failed()      ? "fail"
-                                 : "pass",
-              printable(row.task).c_str(), row.subtask ? "/" : "",
-              printable(row.subtask.value_or("")).c_str(), printable(row.metric).c_str(), row.score);
+  std::printf("%-7s %s%s%s %s: %.4f", std::string(of.verdict()).c_str(), printable(row.task).c_str(),
+              row.subtask ? "/" : "", printable(row.subtask.value_or("")).c_str(),
+              printable(row.metric).c_str(), row.score);
   if (of.baseline_score) {
     std::printf(", baseline %.4f, %+.2f pp of which -%g are allowed%s", *of.baseline_score, *of.delta_pp,
                 of.threshold_pp, of.lower_is_better ? " (lower is better)" : "");

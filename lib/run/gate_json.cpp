@@ -1,13 +1,15 @@
 #include <evalcore/base/json_optional.hpp>
 #include <evalcore/run/gate.hpp>
 
+#include "run/interval_json.hpp"
+
 namespace evalcore::run {
 namespace {
 
 json::value told(const std::optional<stats::noninferiority>& of, double alpha) {
   if (!of) return {};
   return json::object{{"difference", of->difference},
-                      {"bounds", json::array{of->bounds.low, of->bounds.high}},
+                      {"bounds", range(of->bounds)},
                       {"p_non_inferior", of->p_non_inferior},
                       {"p_inferior", of->p_inferior},
                       {"shown", name(of->at(alpha))}};
