@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/run/atomic_file.hpp>
 #include <evalcore/run/compat_gate.hpp>
-#include <evalcore/run/rows.hpp>
 
 #include "exit_status.hpp"
 #include "printable.hpp"

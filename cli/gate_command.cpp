@@ -4,8 +4,8 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/run/atomic_file.hpp>
 #include <evalcore/run/gate.hpp>
-#include <evalcore/run/rows.hpp>
 #include <evalcore/run/scored_runs.hpp>
 
 #include "commands.hpp"

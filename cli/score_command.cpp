@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include <evalcore/run/rows.hpp>
+#include <evalcore/run/atomic_file.hpp>
 #include <evalcore/run/score_replies.hpp>
 
 #include "commands.hpp"

@@ -6,6 +6,7 @@
 
 #include <evalcore/base/json.hpp>
 #include <evalcore/base/result.hpp>
+#include <evalcore/run/suite.hpp>
 #include <evalcore/score/scorer.hpp>
 
 #include "run/merge_store.hpp"
@@ -23,6 +24,10 @@ struct part {
 /// The parts of one run: the newest run of the first file, and of each other its newest that belongs to the
 /// same. Errors: not_found; busy; storage; invalid_argument, by name, for a file without such a run.
 [[nodiscard]] result<std::vector<part>> read_parts(const std::vector<std::string>& paths);
+
+/// The suite of a part: `named`, or where its run found it. Errors: as suite::open(); bad_suite for another
+/// one, or one that was changed.
+[[nodiscard]] result<suite> suite_of(const part& of, const std::string& named, const std::string& answers);
 
 [[nodiscard]] json::object identity_of(const stored_run& run);
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include <evalcore/run/atomic_file.hpp>
 #include <evalcore/run/rows.hpp>
 
 #include "unit/temporary_folder.hpp"

@@ -1,0 +1,82 @@
+#include <evalcore/run/atomic_file.hpp>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+namespace evalcore::run {
+namespace {
+
+error cannot_write(const std::string& path, int why) {
+  return fail(errc::storage, stage::store, "cannot write " + path + ": " + std::strerror(why));
+}
+
+/// A rename is safe against a power loss once the folder is flushed. Some file systems cannot do that.
+int flush_folder(const std::string& folder) {
+  const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return errno;
+  const int why = ::fsync(descriptor) == 0 || errno == EINVAL || errno == EROFS ? 0 : errno;
+  ::close(descriptor);
+  return why;
+}
+
+}  // namespace
+
+atomic_file::atomic_file(std::string path, std::string temporary, int descriptor)
+    : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+
+atomic_file::atomic_file(atomic_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+atomic_file::~atomic_file() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+result<atomic_file> atomic_file::create(const std::string& path) {
+  std::string temporary = path + "." + std::to_string(::getpid()) + ".partial";
+  ::unlink(temporary.c_str());  // What a killed process of the same number left behind.
+  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return cannot_write(path, errno);
+  return atomic_file(path, std::move(temporary), descriptor);
+}
+
+result<void> atomic_file::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto wrote = ::write(descriptor_, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return cannot_write(path_, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
+  }
+  return {};
+}
+
+result<void> atomic_file::keep() {
+  int why = ::fsync(descriptor_) == 0 ? 0 : errno;
+  if (::close(std::exchange(descriptor_, -1)) != 0 && why == 0) why = errno;
+  if (why == 0 && ::rename(temporary_.c_str(), path_.c_str()) != 0) why = errno;
+  if (why != 0) {
+    ::unlink(temporary_.c_str());
+    return cannot_write(path_, why);
+  }
+  const auto folder = std::filesystem::path(path_).parent_path();
+  why = flush_folder(folder.empty() ? "." : folder.string());
+  if (why != 0) return cannot_write(path_, why);
+  return {};
+}
+
+result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  auto file = atomic_file::create(path);
+  if (!file) return std::move(file).error();
+  if (auto written = file->append(bytes); !written) return written;
+  return file->keep();
+}
+
+}  // namespace evalcore::run
