@@ -48,6 +48,7 @@ class exporting {
     for (const auto& path : how_.stores) {
       auto read = read_parts({path});
       if (!read) return std::move(read).error();
+      ++number_;
       if (auto written = one_run(read->front()); !written) return std::move(written).error();
     }
     if (auto ended = end(); !ended) return std::move(ended).error();
@@ -128,26 +129,26 @@ class exporting {
   }
 
   /// Two runs must not become one file, whose items would stand twice.
-  result<void> claim(const std::string& file, const std::string& run_id) {
-    const auto [held, fresh] = owners_.try_emplace(file, run_id);
-    if (fresh || held->second == run_id) return {};
+  result<void> claim(const std::string& file) {
+    const auto [held, fresh] = owners_.try_emplace(file, number_);
+    if (fresh || held->second == number_) return {};
     return refuse("two of the runs would be written to " + file +
                   "; export them one by one into different folders");
   }
 
-  result<void> put(const std::string& file, const exported_run& run, const std::string& text) {
-    if (auto free = claim(file, run.what.run_id); !free) return free;
+  result<void> put(const std::string& file, const std::string& text) {
+    if (auto free = claim(file); !free) return free;
     return into_(file, text);
   }
 
   result<void> one_item(const exported_run& run, const exported_item& one) {
     switch (format_) {
       case export_format::lm_eval:
-        return put(samples_, run, lm_eval_sample(one));
+        return put(samples_, lm_eval_sample(one));
       case export_format::bfcl: {
         const auto file = bfcl_result_file(run.labels.model_name, one.one);
         if (!file) return file.error();
-        return one.reply ? put(*file, run, bfcl_result(one)) : result<void>();
+        return one.reply ? put(*file, bfcl_result(one)) : result<void>();
       }
       case export_format::csv:
         return into_("", csv_line(run, one));
@@ -167,7 +168,7 @@ class exporting {
       case export_format::rows:
         return put_rows(run);
       case export_format::lm_eval:
-        return put(results_, run, lm_eval_results(run));
+        return put(results_, lm_eval_results(run));
       case export_format::junit:
         return into_("", junit_suite(run, wrong_, cases_));
       case export_format::markdown:
@@ -213,7 +214,8 @@ class exporting {
   std::string results_;
   std::string cases_;
   std::uint64_t wrong_ = 0;
-  std::map<std::string, std::string> owners_;  ///< Of a file, the run that it is of.
+  std::size_t number_ = 0;                     ///< Of the run, from 1.
+  std::map<std::string, std::size_t> owners_;  ///< Of a file, the number of its run.
   std::set<std::string> suites_;
   std::vector<exported_run> runs_;
 };

@@ -19,7 +19,7 @@ std::string plain(std::string_view text) {
     } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
       out += ' ';
     } else {
-      if (std::string_view("\\`*_[]|~#!>").find(c) != std::string_view::npos) out += '\\';
+      if (std::string_view("\\`*_[]|~").find(c) != std::string_view::npos) out += '\\';
       out += c;
     }
   }
