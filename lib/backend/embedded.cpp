@@ -114,6 +114,17 @@ class embedded final : public backend {
     found->second.from->cancel();
   }
 
+  void render(const chat::request& request, std::function<void(result<std::string>)> done) override {
+    on_engine<std::string>(
+        [request, plain = completions_](engine::step_engine& model) -> result<std::string> {
+          if (plain || !request.choices.empty()) return request.messages.front().text;
+          auto prompt = model.render(request);
+          if (!prompt) return std::move(prompt).error();
+          return std::move(prompt->text);
+        },
+        std::move(done));
+  }
+
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
         [request, plain = completions_](engine::step_engine& model) -> result<std::vector<token>> {
