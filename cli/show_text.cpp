@@ -1,5 +1,6 @@
 #include "show_text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <string_view>
 
@@ -124,6 +125,12 @@ run::item_score state_of(const score::verdict& what) {
   return what.scored ? run::item_score{scored, what.value, {}} : run::item_score{unscored, 0, what.reason};
 }
 
+bool same_answer(const chat::reply& a, const chat::reply& b) {
+  return a.text == b.text && std::ranges::equal(a.calls, b.calls, [](const auto& one, const auto& other) {
+           return one.name == other.name && one.arguments == other.arguments;
+         });
+}
+
 void print_again(const run::item_view& of, const resent_reply& again) {
   if (again.prompt) {
     std::printf("prompt, as the model sees it\n");
@@ -133,9 +140,8 @@ void print_again(const run::item_view& of, const resent_reply& again) {
   print_reply(again.reply);
   std::printf("score now\n");
   print_score(state_of(again.verdict), again.verdict);
-  const bool same =
-      of.reply && of.reply->text == again.reply.text && of.reply->calls.size() == again.reply.calls.size();
-  std::printf("%s\n", same ? "the text is that of the run" : "the text is not that of the run");
+  const bool same = of.reply && same_answer(*of.reply, again.reply);
+  std::printf("the answer is %sthat of the run\n", same ? "" : "not ");
 }
 
 }  // namespace

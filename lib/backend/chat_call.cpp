@@ -89,7 +89,7 @@ result<chat_call> chat_call_of(const std::map<std::string, std::string>& identit
   const auto* ways = wire::find_dialect(value_of(identity, "dialect"));
   const auto selector = value_of(identity, "selector");
   if (ways == nullptr) {
-    return fail(errc::unsupported, stage::send,
+    return fail(errc::unsupported, stage::config,
                 "the backend " + selector + " has no server, and so no request of HTTP");
   }
   chat_call out;
