@@ -27,7 +27,7 @@ result<void> make_folder_of(const std::filesystem::path& file) {
               "cannot make the folder " + folder.string() + ": " + failed.message() + "; name another (-o)");
 }
 
-/// The files of one export: all of them whole in the end, or none.
+/// The files of one export, each whole; none before all are written.
 class output_files {
  public:
   explicit output_files(std::string out) : out_(std::move(out)) {}

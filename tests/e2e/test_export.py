@@ -99,6 +99,8 @@ def test_markdown_compares_runs_of_one_suite(evalcore, tmp_path):
     assert "| A | suite | a |  | exact\\_match | 20 | 0.5000 | 0.2993 to 0.7007 | 0 |" in told  # Wilson's, Newcombe 1998.
     assert "| B against A |  | +0.2500 | " in told
     assert " | 20 | 6 | 1 | 0.1250 |" in told  # As compare tells it.
+    run_graded(evalcore, tmp_path, "d", "r" * 20, "--scorer", "includes")
+    assert "against" not in exported(evalcore, "markdown", "a", "d")
     apart = exported(evalcore, "markdown", "a", "c")
     assert "against" not in apart
     assert "| B | other | c |  | exact\\_match | 4 | 0.7500 | " in apart

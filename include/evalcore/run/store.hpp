@@ -142,7 +142,7 @@ class store {
   /// bytes do not match their checksum.
   [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
   /// Its attempts, and the bytes that find() reads. Errors: storage.
-  [[nodiscard]] result<item_history> history_of(const item_record& item) const;
+  [[nodiscard]] result<item_history> history_of(const item_record& item);
   /// What all attempts at this suite with this backend cost that were made with prices, those whose process
   /// was killed included.
   [[nodiscard]] result<cost> spent(const std::string& suite_hash,
