@@ -126,9 +126,13 @@ run::item_score state_of(const score::verdict& what) {
 }
 
 bool same_answer(const chat::reply& a, const chat::reply& b) {
-  return a.text == b.text && std::ranges::equal(a.calls, b.calls, [](const auto& one, const auto& other) {
-           return one.name == other.name && one.arguments == other.arguments;
-         });
+  return a.text == b.text &&
+         std::ranges::equal(a.calls, b.calls,
+                            [](const auto& one, const auto& other) {
+                              return one.name == other.name && one.arguments == other.arguments;
+                            }) &&
+         std::ranges::equal(a.choices, b.choices, {}, &chat::loglikelihood::sum_logprob,
+                            &chat::loglikelihood::sum_logprob);
 }
 
 void print_again(const run::item_view& of, const resent_reply& again) {

@@ -72,7 +72,8 @@ def test_attempts_reply_and_steps_of_an_item_are_shown(evalcore, tmp_path):
     (tmp_path / "script").write_text("".join(json.dumps(one) + "\n" for one in script))
     evalcore("run", "suite.jsonl", "-b", "scripted", "--script", "script", "--out", "a", "--model-name", "m")
     told = shown(evalcore, "a", "a")
-    assert told["item"] == {"id": "a", "position": 0, "category": "sums", "scorer": "numeric", "metric": "numeric_match", "target": 4}
+    assert told["item"] == {"id": "a", "position": 0, "category": "sums", "scorer": "numeric", "metric": "numeric_match",
+                            "target": 4}
     first, second = told["attempts"]
     assert (first["state"], first["error"]["code"], first["error"]["message"]) == ("failed", "overloaded", "full")
     assert (second["state"], second["error"]) == ("replied", None)
@@ -124,8 +125,8 @@ ODD = "it's $HOME `id` $(id) \\ \"q\" %s é \n\t !"
 def test_curl_sends_the_very_request_and_shows_no_secret(evalcore, write_suite, tmp_path, keeper):
     path = write_suite("odd.jsonl", [{**hi(1), "id": ODD, "messages": [{"role": "user", "content": ODD * 5000}], "tools": TOOLS}])
     secrets = {**os.environ, "MY_KEY": KEY, "TENANT": QUERY}
-    done = evalcore("run", path, "-b", "openai-url", "--base-url", f"http://127.0.0.1:{keeper.server_port}/v1", "--api-key-env", "MY_KEY",
-                    "--header", f"x-team={HEADER}", "--query", "tenant=env:TENANT", "--temperature", "0", "--tools", "native",
+    done = evalcore("run", path, "-b", "openai-url", "--base-url", f"http://127.0.0.1:{keeper.server_port}/v1",
+                    "--api-key-env", "MY_KEY", "--header", f"x-team={HEADER}", "--query", "tenant=env:TENANT", "--temperature", "0", "--tools", "native",
                     "--out", "a", env=secrets)  # fmt: skip
     assert done.returncode == 0, done.stderr
     (ours,) = keeper.asked
@@ -190,8 +191,8 @@ def test_another_backend_may_be_asked(evalcore, tmp_path):
 
 def test_secrets_that_the_store_has_not_are_asked_for(evalcore, write_suite, keeper):
     path = write_suite("suite.jsonl", [hi(1)])
-    evalcore("run", path, "-b", "openai-url", "--base-url", f"http://127.0.0.1:{keeper.server_port}", "--header", f"x-team={HEADER}",
-             "--out", "a")  # fmt: skip
+    evalcore("run", path, "-b", "openai-url", "--base-url", f"http://127.0.0.1:{keeper.server_port}",
+             "--header", f"x-team={HEADER}", "--out", "a")  # fmt: skip
     done = evalcore("show", "a", "i1", "--resend")
     assert done.returncode == 2
     assert "the store does not keep the secrets that the run was given; name a backend" in done.stderr
