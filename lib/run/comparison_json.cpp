@@ -72,7 +72,7 @@ json::value to_json(const paired_figures& of) {
                       {"second", known(of.second)},
                       {"difference", known(of.difference())},
                       {"interval", of.bounds ? range(*of.bounds) : json::value()},
-                      {"interval_kind", of.bounds ? json::value(of.kind) : json::value()},
+                      {"interval_kind", of.bounds ? json::value(of.kind()) : json::value()},
                       {"better", of.better},
                       {"worse", of.worse},
                       {"mcnemar_p", json::or_null(of.p)}};

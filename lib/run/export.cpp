@@ -67,7 +67,7 @@ class exporting {
       return refuse(from.path + " is part " + from.setup.shard +
                     " of a run; `evalcore merge` puts the parts together first");
     }
-    const auto what = suite_of(from, how_.suite, how_.answers);
+    const auto what = open_suite(from, how_.suite, how_.answers);
     if (!what) return what.error();
     auto items = stored_items::open(from, *what);
     if (!items) return std::move(items).error();

@@ -23,7 +23,7 @@ json::value told(const suite_gate& of, double alpha) {
                       {"items", std::uint64_t{of.runs.ids.size()}},
                       {"missing", std::uint64_t{of.between.missing.size()}},
                       {"shown", name(of.shown)},
-                      {"test", of.between.paired.binary ? "tango" : "t"},
+                      {"test", of.test},
                       {"scores", to_json(of.between.paired)},
                       {"paired", told(of.paired, alpha)},
                       {"missing_worst", told(of.worst, alpha)},

@@ -82,7 +82,7 @@ result<item_view> view_item(const std::string& store, const std::string& id, con
   const auto parts = read_parts({store});
   if (!parts) return parts.error();
   const auto& from = parts->front();
-  const auto what = suite_of(from, suite, answers);
+  const auto what = open_suite(from, suite, answers);
   if (!what) return what.error();
   item_view out;
   out.items = std::min<std::size_t>(what->size(), from.setup.items);
@@ -97,9 +97,7 @@ result<item_view> view_item(const std::string& store, const std::string& id, con
   out.run_id = from.run.run_id;
   out.suite = what->path();
   out.model = from.setup.labels.model_name;
-  for (const auto& [key, value] : identity_of(from.run)) {
-    if (const auto* text = value.if_string()) out.identity.emplace(key, *text);
-  }
+  out.identity = identity_texts(from.run);
   out.options_json = from.run.options;
   out.position = *position;
   out.one = std::move(found->what.one);

@@ -67,7 +67,7 @@ result<scored_runs> read_runs(const std::vector<std::string>& stores, const std:
   const auto parts = parts_of(stores);
   if (!parts) return parts.error();
   if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run");
-  const auto what = suite_of(parts->front(), suite, answers);
+  const auto what = open_suite(parts->front(), suite, answers);
   if (!what) return what.error();
   std::size_t size = 0;
   for (const auto& one : *parts) size = std::max<std::size_t>(size, one.setup.items);
