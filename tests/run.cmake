@@ -4,7 +4,9 @@ evalcore_test(run
     unit/test_comparison.cpp
     unit/test_compat_gate.cpp
     unit/test_cost.cpp
+    unit/test_export.cpp
     unit/system_calls.cpp
+    unit/test_item_view.cpp
     unit/test_prepare.cpp
     unit/test_request_json.cpp
     unit/test_rows.cpp

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <utility>
 
 namespace evalcore {
 namespace {
@@ -28,17 +29,6 @@ int open_beside(const std::string& path, std::string& name) {
     descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   } while (descriptor < 0 && errno == EEXIST);
   return descriptor;
-}
-
-/// 0, or errno.
-int write_and_flush(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const auto wrote = ::write(descriptor, bytes.data(), bytes.size());
-    if (wrote < 0 && errno == EINTR) continue;
-    if (wrote < 0) return errno;
-    bytes.remove_prefix(static_cast<std::size_t>(wrote));
-  }
-  return ::fsync(descriptor) == 0 ? 0 : errno;
 }
 
 /// A rename is safe against a power loss once the folder is flushed. Some file systems cannot do that.
@@ -67,21 +57,56 @@ result<std::string> read_file(const std::string& path, std::string_view what, st
   return out;
 }
 
-result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+atomic_file::atomic_file(std::string path, std::string temporary, int descriptor)
+    : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
+
+atomic_file::atomic_file(atomic_file&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+atomic_file::~atomic_file() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+result<atomic_file> atomic_file::create(const std::string& path) {
   std::string temporary;
   const int descriptor = open_beside(path, temporary);
   if (descriptor < 0) return cannot_write(path, errno);
-  int why = write_and_flush(descriptor, bytes);
-  if (::close(descriptor) != 0 && why == 0) why = errno;
-  if (why == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) why = errno;
-  if (why != 0) {
-    ::unlink(temporary.c_str());
-    return cannot_write(path, why);
+  return atomic_file(path, std::move(temporary), descriptor);
+}
+
+result<void> atomic_file::append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto wrote = ::write(descriptor_, bytes.data(), bytes.size());
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote < 0) return cannot_write(path_, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(wrote));
   }
-  const auto folder = std::filesystem::path(path).parent_path();
-  why = flush_folder(folder.empty() ? "." : folder.string());
-  if (why != 0) return cannot_write(path, why);
   return {};
+}
+
+result<void> atomic_file::keep() {
+  int why = ::fsync(descriptor_) == 0 ? 0 : errno;
+  if (::close(std::exchange(descriptor_, -1)) != 0 && why == 0) why = errno;
+  if (why == 0 && ::rename(temporary_.c_str(), path_.c_str()) != 0) why = errno;
+  if (why != 0) {
+    ::unlink(temporary_.c_str());
+    return cannot_write(path_, why);
+  }
+  const auto folder = std::filesystem::path(path_).parent_path();
+  why = flush_folder(folder.empty() ? "." : folder.string());
+  if (why != 0) return cannot_write(path_, why);
+  return {};
+}
+
+result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  auto file = atomic_file::create(path);
+  if (!file) return std::move(file).error();
+  if (auto written = file->append(bytes); !written) return written;
+  return file->keep();
 }
 
 }  // namespace evalcore

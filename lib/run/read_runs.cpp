@@ -1,14 +1,11 @@
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include <evalcore/run/scored_runs.hpp>
-#include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 
-#include "run/answers.hpp"
 #include "run/merge_parts.hpp"
-#include "run/prepared_item.hpp"
+#include "run/stored_items.hpp"
 #include "run/tally.hpp"
 
 namespace evalcore::run {
@@ -36,11 +33,6 @@ result<std::vector<part>> parts_of(const std::vector<std::string>& stores) {
   return out;
 }
 
-item_score of_failure(const std::string& code) {
-  if (code.empty() || code == name(errc::cancelled)) return {};
-  return {item_state::errored, 0, code};
-}
-
 /// Reads one run. `size`: items of the suite that any of the runs was for.
 result<scored_run> read_run(const part& from, const suite& what, std::size_t size) {
   scored_run out;
@@ -48,35 +40,20 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   out.model = from.setup.labels.model_name;
   out.task = from.setup.task;
   out.wall_s = from.run.wall_s;
-  const auto identity = identity_texts(from.run);
-  auto named = scorer_of(from.setup);
-  if (!named) return std::move(named).error();
-  item_scorers scorers(*std::move(named));
-  auto store = store::open_to_read(from.path);
-  if (!store) return std::move(store).error();
-  const auto failures = store->last_failures();
-  if (!failures) return failures.error();
+  auto items = stored_items::open(from, what);
+  if (!items) return std::move(items).error();
   summary totals;
   tally tokens(totals);
   for (std::size_t index = 0; index < size; ++index) {
-    const auto item = read_item(what, index, from.setup.request, identity, 0, scorers);
-    if (!item) return item.error();
-    const auto stored = store->find(item->record);
-    if (!stored) return stored.error();
-    if (!*stored) {
-      const auto failed = failures->find({item->record.item_key, item->record.cache_key});
-      out.items.push_back(of_failure(failed == failures->end() ? std::string() : failed->second));
-      continue;
-    }
-    tokens.tokens((*stored)->reply, std::nullopt);
-    const auto verdict = verdict_on(*item, **stored).value_or(score::verdict{});
-    out.items.push_back(verdict.scored ? item_score{item_state::scored, verdict.value, {}}
-                                       : item_score{item_state::unscored, 0, verdict.reason});
+    auto found = items->get(index);
+    if (!found) return std::move(found).error();
+    if (found->stored) tokens.tokens(found->stored->reply, std::nullopt);
+    out.items.push_back(std::move(found->score));
   }
   out.prompt_tokens = totals.prompt_tokens;
   out.completion_tokens = totals.completion_tokens;
   if (from.setup.price) {
-    auto spent = store->spent(from.run.suite_hash, identity);
+    auto spent = items->spent();
     if (!spent) return std::move(spent).error();
     out.spent = *spent;
   }
