@@ -81,6 +81,9 @@ class json_schema final : public text_scorer {
   }
 
  private:
+  /// To check a schema is to build it, which compare() does anyway.
+  [[nodiscard]] result<void> usable(const task& /*what*/) const override { return {}; }
+
   [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
                                                            std::string_view text) const override {
     return json_in(text);
@@ -109,7 +112,8 @@ class json_schema final : public text_scorer {
     return {.value = 0, .reason = clipped(where + ": " + first.description)};
   }
 
-  [[nodiscard]] comparison without_answer(const task& /*what*/) const override {
+  [[nodiscard]] comparison without_answer(const task& what) const override {
+    if (auto fit = check(what); !fit) return {.reason = fit.error().message, .scored = false};
     return {.value = 0, .reason = "no JSON in the reply"};
   }
 };

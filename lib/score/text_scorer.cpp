@@ -13,7 +13,7 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
   const auto note = [&](std::string_view step, const std::string& text) {
     if (what.explain) out.steps.push_back({step, text});
   };
-  if (auto fit = check(what); !fit) {
+  if (auto fit = usable(what); !fit) {
     out.reason = std::move(fit).error().message;
     return out;
   }
@@ -35,11 +35,11 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
   } else {
     compared = without_answer(what);
     // That an answer holds nothing can be right, but not of one that has not begun.
-    if (no_end) {
+    if (no_end && compared.scored) {
       compared.value = 0;
       compared.reason = "the reply ends in its reasoning";
     }
-    out.no_answer = compared.value == 0;
+    out.no_answer = compared.scored && compared.value == 0;
   }
   out.reason = std::move(compared.reason);
   if (!compared.scored) return out;

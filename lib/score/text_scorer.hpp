@@ -23,6 +23,9 @@ class text_scorer : public scorer {
     bool scored = true;  ///< False: it cannot be compared, for `reason`.
   };
 
+  /// Whether a reply can be compared with the target. Errors: of check(), but for what compare() and
+  /// without_answer() themselves leave unscored.
+  [[nodiscard]] virtual result<void> usable(const task& what) const { return check(what); }
   /// The answer in the text; absent: there is none. Errors: of the scorer, whose reply is then unscored.
   [[nodiscard]] virtual result<std::optional<std::string>> extract(const task& what,
                                                                    std::string_view text) const = 0;

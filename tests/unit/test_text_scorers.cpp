@@ -109,6 +109,15 @@ TEST_CASE("json_schema: whether the JSON of the reply is valid") {
 }
 
 // JSON Schema draft 7, Validation, 6.1.1: "integer" matches any number with a zero fractional part.
+TEST_CASE("json_schema: a schema that cannot be read leaves every reply unscored") {
+  for (const char* reply : {"1", "no JSON", "<think>hmm"}) {
+    const auto out = test::judge("json_schema", R"({"$ref":"#"})", reply);
+    CHECK_FALSE_MESSAGE(out.scored, reply);
+    CHECK_FALSE_MESSAGE(out.no_answer, reply);
+    CHECK(out.reason.find("leads back to itself") != std::string::npos);
+  }
+}
+
 TEST_CASE("json_schema: an integer is one however it is written") {
   for (const char* reply : {"1", "1.0", "1e2", "-0.0", "9007199254740993"})
     CHECK_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
