@@ -1,5 +1,6 @@
 #include "score/text_scorer.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include <evalcore/chat/think_text.hpp>
@@ -50,6 +51,12 @@ verdict text_scorer::score(const task& what, const chat::reply& answer) const {
   return out;
 }
 
+result<std::optional<std::string>> text_scorer::extract(const task& /*what*/, std::string_view text) const {
+  return std::optional(std::string(trimmed(text)));
+}
+
+text_scorer::comparison text_scorer::without_answer(const task& /*what*/) const { return {}; }
+
 std::optional<std::vector<std::string_view>> accepted_texts(const json::value& target) {
   if (const auto* text = target.if_string()) return std::vector<std::string_view>{*text};
   const auto* list = target.if_array();
@@ -61,6 +68,17 @@ std::optional<std::vector<std::string_view>> accepted_texts(const json::value& t
     out.emplace_back(*text);
   }
   return out;
+}
+
+result<void> check_texts(const task& what, std::string_view name, bool may_be_empty) {
+  const auto texts = accepted_texts(*what.target);
+  const auto blank = [](std::string_view one) { return trimmed(one).empty(); };
+  if (texts && (may_be_empty || std::ranges::none_of(*texts, blank))) return {};
+  return fail(
+      errc::bad_suite, stage::suite,
+      "scorer " + std::string(name) +
+          (may_be_empty ? ": the target must be a string or a list of accepted strings"
+                        : ": the target must be a string with something in it, or a list of such strings"));
 }
 
 std::string got_expected(std::string_view got, const std::vector<std::string_view>& accepted) {
