@@ -75,7 +75,7 @@ result<python_value> array_list(std::string_view text, std::string_view nested) 
   static const pattern empty = known(R"(new\s+ArrayList<\w*>\(\))");
   std::vector<std::string_view> pieces;
   if (const auto list = first(of_list, text)) {
-    for (const auto piece : python_split(group(*list, 1), ',')) pieces.push_back(python_strip(piece));
+    for (const auto piece : python_split(group(*list, 1), ",")) pieces.push_back(python_strip(piece));
   } else if (const auto block = first(of_block, text)) {
     for (const auto& one : all(added, group(*block, 1))) pieces.push_back(python_strip(group(one, 1)));
   } else if (!matches(empty, text)) {
@@ -99,7 +99,7 @@ result<python_value> array(std::string_view text, std::string_view nested) {
   const auto found = first(form, text);
   if (!found) return text_value(text);
   python_value::list out;
-  for (const auto piece : python_split(group(*found, 1), ',')) {
+  for (const auto piece : python_split(group(*found, 1), ",")) {
     const auto bare = python_strip(piece);
     if (bare.empty()) continue;
     auto value = element(bare, nested);

@@ -45,7 +45,7 @@ python_value rows(std::string_view text) {
     auto row = python_strip(one[1].value_or(std::string_view()));
     if (out.elements.empty() && row.starts_with('[')) row.remove_prefix(1);
     python_value::list elements;
-    for (const auto piece : python_split(row, ',')) elements.elements.push_back(guessed(piece));
+    for (const auto piece : python_split(row, ",")) elements.elements.push_back(guessed(piece));
     out.elements.emplace_back(std::move(elements));
   }
   return python_value(std::move(out));
@@ -62,7 +62,7 @@ python_value array(std::string_view text, std::string_view nested) {
   const auto inside = python_strip((*found)[1] ? *(*found)[1] : (*found)[2].value_or(std::string_view()));
   python_value::list out;
   if (inside.empty()) return python_value(std::move(out));
-  for (const auto piece : python_split(inside, ',')) {
+  for (const auto piece : python_split(inside, ",")) {
     auto value = nested.empty() ? guessed(piece) : javascript_value(python_strip(piece), nested, {});
     if (!value) return text_value(text);
     out.elements.push_back(*std::move(value));
