@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/run/power_plan.hpp>
+
 namespace evalcore::cli {
 
 struct compare_arguments {
@@ -39,14 +41,7 @@ struct gate_arguments {
 };
 
 struct power_arguments {
-  double margin = 0.02;
-  double difference = 0;
-  double alpha = 0.05;
-  double power = 0.8;
-  std::optional<double> differing;  ///< Share of items that are right in one run alone.
-  std::optional<double> spread;     ///< Standard deviation of the items' differences.
-  std::optional<std::uint64_t> items;
-  std::uint64_t looks = 0;
+  run::power_question asked;
   bool json = false;
 };
 
