@@ -8,6 +8,7 @@ let usageText = """
       eval-bfcl       the Berkeley Function Calling Leaderboard
       eval-tau-bench  tau-bench
       run-lm-eval     EleutherAI's lm-evaluation-harness
+      eval-gate       is a candidate no worse than a baseline?
 
     `evalharness COMMAND --help` has the options of each.
     """
@@ -20,6 +21,7 @@ do {
     case "eval-bfcl": try await EvalBFCL.run(arguments)
     case "eval-tau-bench": try await EvalTauBench.run(arguments)
     case "run-lm-eval": try await RunLMEval.run(arguments)
+    case "eval-gate": try EvalGateCommand.run(arguments)
     case "-h", "--help": print(usageText)
     case "":
         EvalHarnessSupport.complain(usageText)
