@@ -143,6 +143,32 @@ struct EvalGateTests {
 }
 
 extension DriverTests {
+    struct EvalCompareCommandTests {
+        @Test func aCellIsTheMeanWithItsIntervalAndCounts() async throws {
+            let bench = try HarnessBench()
+            try bench.write(
+                """
+                {"task":"t","model_name":"a","model_step":5,"score":0.5,"n_examples":10}
+                {"task":"t","model_name":"a","model_step":9,"score":0.75,"n_examples":10}
+                no row
+                {"task":"u","model_name":"b","model_step":null,"score":0.8,"n_examples":4,"pass_stats":{"ci95High":0.9,\
+                "ci95Low":0.6,"mean":0.8,"n":3,"stderr":0,"stdev":0,"trialScores":[]}}
+
+                """, to: "all.jsonl")
+            #expect(
+                try await bench.run(["eval-compare", "all.jsonl", "--sort", "x"]).output
+                    == "task\ta\tb\nt\t0.625  (n=10,k=2)\t-\nu\t-\t0.800±0.200  (n=4,k=3)\n")
+            #expect(
+                try await bench.run(["eval-compare", "all.jsonl", "--by", "step"]).output
+                    == "task\ta@5\ta@9\tb\nt\t0.500  (n=10)\t0.750  (n=10)\t-\nu\t-\t-\t0.800±0.200  (n=4,k=3)\n")
+            #expect(
+                try await bench.run(["eval-compare", "all.jsonl", "--by", "task"]).output
+                    .hasPrefix("model\tt\tu\na\t"))
+            #expect(try await bench.run(["eval-compare", "absent.jsonl"]).status == 2)
+            #expect(try await bench.run(["eval-compare", "all.jsonl", "--by", "chance"]).status == 2)
+        }
+    }
+
     struct EvalGateCommandTests {
         private let bench: HarnessBench
 

@@ -9,6 +9,7 @@ let usageText = """
       eval-tau-bench  tau-bench
       run-lm-eval     EleutherAI's lm-evaluation-harness
       eval-gate       is a candidate no worse than a baseline?
+      eval-compare    rows of several models beside each other
 
     `evalharness COMMAND --help` has the options of each.
     """
@@ -22,6 +23,7 @@ do {
     case "eval-tau-bench": try await EvalTauBench.run(arguments)
     case "run-lm-eval": try await RunLMEval.run(arguments)
     case "eval-gate": try EvalGateCommand.run(arguments)
+    case "eval-compare": EvalCompareCommand.run(arguments)
     case "-h", "--help": print(usageText)
     case "":
         EvalHarnessSupport.complain(usageText)
