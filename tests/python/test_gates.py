@@ -55,7 +55,8 @@ def test_rows_are_gated_to_the_byte_of_the_result_file(tmp_path):
 
 
 def test_replies_are_scored_as_the_command_does(tmp_path, write_lines):
-    suite = write_lines("suite.jsonl", {"id": 1, "prompt": "q", "target": "yes"}, {"id": 2, "prompt": "q", "target": "no"})
+    items = [{"id": 1, "prompt": "q", "target": "yes"}, {"id": 2, "prompt": "q", "target": "no"}]
+    suite = write_lines("suite.jsonl", *items)
     replies = write_lines("replies.jsonl", {"id": 1, "text": "yes"}, {"id": 2, "text": "NO"}, {"id": 3, "text": "?"})
     found = evalcore.score(suite, replies)
     printed = command(tmp_path, "score", str(suite), "--replies", str(replies), "--json")[1]
