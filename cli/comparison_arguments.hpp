@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <evalcore/run/gate.hpp>
+#include <evalcore/run/power_plan.hpp>
 
 namespace evalcore::cli {
 
@@ -39,12 +40,7 @@ struct gate_arguments {
 };
 
 struct power_arguments {
-  run::gate_options test;
-  double difference = 0;
-  std::optional<double> differing;  ///< Share of items that are right in one run alone.
-  std::optional<double> spread;     ///< Standard deviation of the items' differences.
-  std::optional<std::uint64_t> items;
-  std::uint64_t looks = 0;
+  run::power_question asked;
   bool json = false;
 };
 

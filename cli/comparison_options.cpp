@@ -93,20 +93,20 @@ CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
 
 CLI::App* add_power_command(CLI::App& app, power_arguments& into) {
   auto* command = app.add_subcommand("power", "Say how many items a gate needs, or what so many can show");
-  add_test(*command, into.test);
-  command->add_option("--difference", into.difference, "True difference, candidate less baseline [0]")
+  add_test(*command, into.asked.test);
+  command->add_option("--difference", into.asked.difference, "True difference, candidate less baseline [0]")
       ->check(real_number(-0.999, 0.999));
   auto* differing = command
-                        ->add_option("--differing", into.differing,
+                        ->add_option("--differing", into.asked.differing,
                                      "Share of the items that only one of the two gets right [0.1]")
                         ->check(real_number(1e-6, 1));
-  command->add_option("--spread", into.spread, "Or the standard deviation of the items' differences")
+  command->add_option("--spread", into.asked.spread, "Or the standard deviation of the items' differences")
       ->check(real_number(1e-6, 1))
       ->excludes(differing);
-  command->add_option("--items", into.items, "What so many items can show")
+  command->add_option("--items", into.asked.items, "What so many items can show")
       ->check(whole_number(2, most_items));
   command
-      ->add_option("--looks", into.looks,
+      ->add_option("--looks", into.asked.looks,
                    "Bounds for so many looks at equal parts of the items, to stop early")
       ->check(whole_number(1, 50));
   command->add_flag("--json", into.json, "Print it as JSON");

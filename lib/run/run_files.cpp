@@ -54,6 +54,11 @@ outputs outputs::in(const std::string& folder, const std::string& store) {
           (at / "summary.json").string()};
 }
 
+std::string store_in(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed) ? outputs::in(path).store : path;
+}
+
 result<void> make_folder(const outputs& paths) {
   std::error_code failed;
   std::filesystem::create_directories(paths.folder, failed);
