@@ -7,6 +7,9 @@ evalcore_test(run
     unit/test_export.cpp
     unit/system_calls.cpp
     unit/test_prepare.cpp
+    unit/test_report_page.cpp
+    unit/test_report_text.cpp
+    unit/test_report_times.cpp
     unit/test_request_json.cpp
     unit/test_rows.cpp
     unit/test_score_replies.cpp
