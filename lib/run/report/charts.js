@@ -87,7 +87,7 @@ function linePlot(lines, x, y) {
 }
 
 function latencyLines() {
-  return report.runs.flatMap((run, index) => [["total_s", "whole reply", false], ["first_token_s", "first token", true]].filter(([kind]) => run.latency[kind])
+  return report.runs.flatMap((run, index) => [["total_s", "latency", false], ["first_token_s", "TTFT", true]].filter(([kind]) => run.latency[kind])
     .map(([kind, name, dashed]) => ({ run: index, label: letter(index) + " " + name, dashed,
       points: run.latency[kind].curve.map((value, percent) => ({ x: percent, y: value })) })));
 }
@@ -130,9 +130,9 @@ function draw() {
 const clock = "s with requests out";
 addPlot("scores", "Score of each metric, with its 95 % interval", scoreBars());
 addPlot("comparison", "Difference in each category, with its 95 % interval", differenceBars());
-addPlot("times", "Share of the replies that came within so many seconds", linePlot(latencyLines(), "% of the replies", "s"));
+addPlot("times", "Latency and time to first token (TTFT) by percentile", linePlot(latencyLines(), "percentile of the replies", "s"));
 addPlot("times", "Requests in flight that gave a reply, and the limit at each endpoint", linePlot([...overTime("in_flight", " in flight"), ...limitLines()], clock, "requests"));
-addPlot("times", "Tokens of answers a second", linePlot(overTime("tokens_per_s", ""), clock, "tokens/s"));
+addPlot("times", "Completion tokens a second", linePlot(overTime("tokens_per_s", ""), clock, "tokens/s"));
 addPlot("prefix", "Cached share of the prompts sent then, reported and predicted", linePlot([...overTime("reported_share", " reported", { sparse: true }),
   ...overTime("predicted_share", " predicted", { sparse: true, dashed: true })], clock, "share"));
 draw();

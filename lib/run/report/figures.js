@@ -47,8 +47,8 @@ function showRuns() {
     perRun("in flight at most", (run) => whole(run.setup.concurrency) + (run.setup.adaptive ? ", found while running" : "")),
     setup("order"), setup("tools"), setup("temperature"), setup("top_p"), setup("max_tokens"), setup("seed"), setup("scorer"),
     perRun("wall time", (run) => known(run.wall_s, seconds)),
-    perRun("tokens of prompts", (run) => whole(run.tokens.prompt_tokens)),
-    perRun("tokens of answers", (run) => whole(run.tokens.completion_tokens)),
+    perRun("prompt tokens", (run) => whole(run.tokens.prompt_tokens)),
+    perRun("completion tokens", (run) => whole(run.tokens.completion_tokens)),
     perRun("cost", costText),
     perRun("answers", answersText),
   ]), el("details", el("summary", "What an answer may depend on"), runTable("", [...new Set(report.runs.flatMap((run) => Object.keys(run.identity)))]
@@ -105,13 +105,13 @@ function showComparison() {
 function showTimes() {
   const figure = (kind, key) => (run) => known(run.latency[kind], (of) => seconds(of[key]));
   const rows = [];
-  for (const [kind, name] of [["first_token_s", "first token"], ["total_s", "whole reply"]]) {
+  for (const [kind, name] of [["first_token_s", "TTFT"], ["total_s", "latency"]]) {
     for (const key of ["p50", "p90", "p95", "p99", "max", "mean"]) rows.push(perRun(name + ", " + key, figure(kind, key)));
   }
   const table = runTable("from dispatch", rows);
   byId("times").append(table || el("p", "No time of a request is known."));
-  if (table) byId("times").append(el("p.note", "Of the requests that gave a reply: " + report.runs.map((run, index) => letter(index) + " " +
-    whole(run.latency.replies)).join(", ") + ". First tokens are known of replies that were streamed."));
+  if (table) byId("times").append(el("p.note", "Of the requests that gave a reply, " + report.runs.map((run, index) => letter(index) + " " +
+    whole(run.latency.replies)).join(", ") + ". TTFT, the time to the first token, is known of those that were streamed."));
   const changes = report.runs.flatMap((run, index) => (run.over_time ? run.over_time.limits : []).flatMap((steps, endpoint) =>
     steps.map((step) => el("tr", el("td", letter(index) + (run.over_time.limits.length > 1 ? ", endpoint " + (endpoint + 1) : "")), el("td.number", fixed(step.s, 1)),
       el("td.number", whole(step.limit)), el("td", step.why)))));
