@@ -38,12 +38,12 @@ def test_a_hundred_thousand_items_fit_into_fifty_megabytes_and_open_in_three_sec
          "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": f"Question {n}: {chance.random()}?"}]}
         for n in range(ITEMS))  # fmt: skip
     letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/"
-    runs.run("out", ({"text": "".join(chance.choices(letters, k=700)) if n % 2 else "yes", "delay_ms": n % 7,
+    runs.run("out", ({"text": "".join(chance.choices(letters, k=1000)) if n % 2 else "yes", "delay_ms": n % 7,
                       "usage": {"prompt_tokens": 500, "completion_tokens": n % 200}} for n in range(ITEMS)),
              "--concurrency", "64", "--order", "suite", "--temperature", "0")  # fmt: skip
     done = runs("report", "out")
     page_file = runs.folder / "out/report.html"
-    assert f"{ITEMS} items" in done.stdout
+    assert f"{ITEMS} items" in done.stdout and "the page is full" in done.stdout
     assert page_file.stat().st_size <= 50_000_000
     before = processor_seconds(driver)
     page = open_page(page_file)
@@ -56,6 +56,10 @@ def test_a_hundred_thousand_items_fit_into_fifty_megabytes_and_open_in_three_sec
     page.choose("query", "item-0999")
     assert page.items()[0] == "item-099900"
     page.open_item(0)
+    assert "The page was full" in page.text("#items tr.details")
+    page.choose("query", "item-000001")
+    page.open_item(0)
+    assert "Question 1: " in page.text("#items tr.details")
     page.choose("query", "")
     page.choose("order", "slow")
     assert page.console() == []

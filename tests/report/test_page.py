@@ -80,6 +80,17 @@ def test_every_plot_is_drawn_in_light_and_in_dark(two_runs, open_page):
     assert page.console() == []
 
 
+def test_without_the_chart_library_the_tables_say_the_same(two_runs, open_page, tmp_path):
+    whole = two_runs.read_text()
+    bare = re.sub(r"<script>\n/\*!\n \* Chart\.js.*?</script>", "", whole, flags=re.DOTALL)
+    assert len(whole) - len(bare) > 150_000
+    (tmp_path / "bare.html").write_text(bare)
+    page = open_page(tmp_path / "bare.html")
+    assert page.run("return document.querySelectorAll('canvas, figure').length") == 0
+    assert page.text("#scores table") == open_page(two_runs).text("#scores table")
+    assert page.console() == []
+
+
 def test_it_fits_a_phone(two_runs, open_page, driver):
     driver.set_window_size(1280, 900)
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 360, "height": 740, "deviceScaleFactor": 2, "mobile": True})
