@@ -23,7 +23,7 @@ struct report_written {
 };
 
 /// Writes what came of runs as one page of HTML that needs nothing else: docs/report.md says what it shows.
-/// The newest run of each store counts. The same stores and suite give the same bytes. Memory: some 200 bytes
+/// The newest run of each store counts. The same stores and suite give the same bytes. Memory: some 400 bytes
 /// an item and run, and what a few items have to say; the page grows with them, up to some 50 MB for 100,000.
 ///
 /// Errors: as read_runs(); invalid_argument for a store that is named twice; storage for a page that cannot
