@@ -45,7 +45,9 @@ class Page:
     def requests(self):
         """Addresses that were asked for, but for the page itself."""
         events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
-        asked = [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+        asked = [
+            event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"
+        ]
         return [url for url in asked if url != self.url]
 
     def choose(self, control, value):

@@ -12,7 +12,9 @@ class Runs:
         self.folder = folder
 
     def __call__(self, *arguments, code=0):
-        done = subprocess.run([self.program, *map(str, arguments)], cwd=self.folder, text=True, capture_output=True, timeout=900)
+        done = subprocess.run(
+            [self.program, *map(str, arguments)], cwd=self.folder, text=True, capture_output=True, timeout=900
+        )
         assert done.returncode == code, done.stderr
         return done
 

@@ -9,6 +9,9 @@ function runColour(run) {
   return colour("--run-" + (run % 5));
 }
 
+// Of more the tables alone tell.
+const mostBars = 40;
+
 // Lines from one end of an interval to the other, across their bars.
 const whiskers = {
   id: "whiskers",
@@ -35,7 +38,8 @@ const whiskers = {
 };
 
 function axis(title, more) {
-  return { title: { display: title !== "", text: title, color: colour("--faint") }, ticks: { color: colour("--faint") }, grid: { color: colour("--line") }, ...more };
+  return { title: { display: title !== "", text: title, color: colour("--faint") }, ticks: { color: colour("--faint") },
+    grid: { color: colour("--line") }, ...more };
 }
 
 function options(x, y, legend) {
@@ -50,35 +54,41 @@ function barConfig(names, sets, x) {
 }
 
 function scoreBars() {
-  const names = [...new Set(report.runs.flatMap((run) => run.scores.metrics.map((one) => [one.category, one.metric].filter((part) => part).join(" "))))];
+  const nameOf = (one) => [one.category, one.metric].filter((part) => part).join(" ");
+  const names = [...new Set(report.runs.flatMap((run) => run.scores.metrics.map(nameOf)))];
+  if (names.length > mostBars) return null;
   const sets = report.runs.map((run, index) => {
-    const by = new Map(run.scores.metrics.map((one) => [[one.category, one.metric].filter((part) => part).join(" "), one]));
-    return { label: letter(index), backgroundColor: runColour(index), data: names.map((name) => by.has(name) ? by.get(name).score : null),
+    const by = new Map(run.scores.metrics.map((one) => [nameOf(one), one]));
+    return { run: index, label: letter(index), data: names.map((name) => by.has(name) ? by.get(name).score : null),
       intervals: names.map((name) => by.has(name) ? by.get(name).interval : null) };
   });
-  return names.length > 40 ? null : { rows: names.length * sets.length, config: () => barConfig(names.map(visible), recoloured(sets), axis("score", { min: 0, max: 1 })) };
+  return { rows: names.length * sets.length,
+    config: () => barConfig(names.map(visible), recoloured(sets), axis("score", { min: 0, max: 1 })) };
 }
 
 function recoloured(sets) {
-  return sets.map((set, index) => ({ ...set, backgroundColor: runColour(set.run === undefined ? index : set.run) }));
+  return sets.map((set) => ({ ...set, backgroundColor: runColour(set.run) }));
 }
 
 function differenceBars() {
   const compared = report.comparisons.filter((one) => one.categories.length > 1);
-  if (compared.length === 0 || compared[0].categories.length > 40) return null;
+  if (compared.length === 0 || compared[0].categories.length > mostBars) return null;
   const names = compared[0].categories.map((one) => visible(one.category || "(no category)"));
-  const sets = compared.map((one) => ({ run: one.second, label: letter(one.second) + " − " + letter(one.first), data: one.categories.map((each) => each.paired.difference),
+  const sets = compared.map((one) => ({ run: one.second, label: letter(one.second) + " − " + letter(one.first),
+    data: one.categories.map((each) => each.paired.difference),
     intervals: one.categories.map((each) => each.paired.interval) }));
   const ends = sets.flatMap((set) => set.intervals.flatMap((one) => one || []));
   return { rows: names.length * sets.length,
-    config: () => barConfig(names, recoloured(sets), axis("difference of the score", { suggestedMin: Math.min(0, ...ends), suggestedMax: Math.max(0, ...ends) })) };
+    config: () => barConfig(names, recoloured(sets),
+      axis("difference of the score", { suggestedMin: Math.min(0, ...ends), suggestedMax: Math.max(0, ...ends) })) };
 }
 
 // lines: [{run, label, points, dashed, stepped}]
 function lineConfig(lines, x, y) {
-  const sets = lines.map((one) => ({ label: one.label, data: one.points, borderColor: runColour(one.run), backgroundColor: runColour(one.run), borderWidth: 1.5,
-    pointRadius: one.sparse ? 1.5 : 0, borderDash: one.dashed ? [5, 4] : [], stepped: one.stepped || false, spanGaps: one.sparse || false }));
-  return { type: "line", data: { datasets: sets }, options: options(axis(x, { type: "linear", min: 0 }), axis(y, { beginAtZero: true }), true) };
+  const sets = lines.map((one) => ({ label: one.label, data: one.points, borderColor: runColour(one.run),
+    backgroundColor: runColour(one.run), borderWidth: 1.5, pointRadius: one.sparse ? 1.5 : 0, borderDash: one.dashed ? [5, 4] : [], stepped: one.stepped || false, spanGaps: one.sparse || false }));
+  return { type: "line", data: { datasets: sets },
+    options: options(axis(x, { type: "linear", min: 0 }), axis(y, { beginAtZero: true }), true) };
 }
 
 function linePlot(lines, x, y) {
@@ -87,21 +97,25 @@ function linePlot(lines, x, y) {
 }
 
 function latencyLines() {
-  return report.runs.flatMap((run, index) => [["total_s", "latency", false], ["first_token_s", "TTFT", true]].filter(([kind]) => run.latency[kind])
+  const kinds = [["total_s", "latency", false], ["first_token_s", "TTFT", true]];
+  return report.runs.flatMap((run, index) => kinds.filter(([kind]) => run.latency[kind])
     .map(([kind, name, dashed]) => ({ run: index, label: letter(index) + " " + name, dashed,
       points: run.latency[kind].curve.map((value, percent) => ({ x: percent, y: value })) })));
 }
 
 // What a run did in each step of its time; null where that is not known.
 function overTime(key, label, more) {
-  return report.runs.flatMap((run, index) => run.over_time && run.over_time[key] ? [{ run: index, label: letter(index) + label, ...more,
-    points: run.over_time[key].map((value, step) => ({ x: (step + 0.5) * run.over_time.step_s, y: value })) }] : []);
+  return report.runs.flatMap((run, index) => run.over_time && run.over_time[key] ? [{
+    run: index, label: letter(index) + label, ...more, points: run.over_time[key].map((value, step) => ({ x: (step + 0.5) * run.over_time.step_s, y: value })) }] : []);
 }
 
 function limitLines() {
-  return report.runs.flatMap((run, index) => (run.over_time ? run.over_time.limits : []).filter((steps) => steps.length > 0).map((steps, endpoint, all) => ({
-    run: index, label: letter(index) + " limit" + (all.length > 1 ? " " + (endpoint + 1) : ""), dashed: true, stepped: true,
-    points: [...steps.map((step) => ({ x: step.s, y: step.limit })), { x: run.over_time.seconds, y: steps[steps.length - 1].limit }] })));
+  return report.runs.flatMap((run, index) => (run.over_time ? run.over_time.limits : []).map((steps, endpoint, all) => {
+    const points = steps.map((step) => ({ x: step.s, y: step.limit }));
+    if (points.length > 0) points.push({ x: run.over_time.seconds, y: points[points.length - 1].y });
+    return { run: index, label: letter(index) + " limit" + (all.length > 1 ? " " + (endpoint + 1) : ""), dashed: true,
+      stepped: true, points };
+  }));
 }
 
 const plots = [];
@@ -130,10 +144,12 @@ function draw() {
 const clock = "s with requests out";
 addPlot("scores", "Score of each metric, with its 95 % interval", scoreBars());
 addPlot("comparison", "Difference in each category, with its 95 % interval", differenceBars());
-addPlot("times", "Latency and time to first token (TTFT) by percentile", linePlot(latencyLines(), "percentile of the replies", "s"));
-addPlot("times", "Requests in flight that gave a reply, and the limit at each endpoint", linePlot([...overTime("in_flight", " in flight"), ...limitLines()], clock, "requests"));
+addPlot("times", "Latency and time to first token (TTFT) by percentile",
+  linePlot(latencyLines(), "percentile of the replies", "s"));
+addPlot("times", "Requests in flight that gave a reply, and the limit at each endpoint",
+  linePlot([...overTime("in_flight", " in flight"), ...limitLines()], clock, "requests"));
 addPlot("times", "Completion tokens a second", linePlot(overTime("tokens_per_s", ""), clock, "tokens/s"));
-addPlot("prefix", "Cached share of the prompts sent then, reported and predicted", linePlot([...overTime("reported_share", " reported", { sparse: true }),
-  ...overTime("predicted_share", " predicted", { sparse: true, dashed: true })], clock, "share"));
+addPlot("prefix", "Cached share of the prompts sent then, reported and predicted", linePlot([
+  ...overTime("reported_share", " reported", { sparse: true }), ...overTime("predicted_share", " predicted", { sparse: true, dashed: true })], clock, "share"));
 draw();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

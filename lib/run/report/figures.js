@@ -36,7 +36,8 @@ function showRuns() {
   const first = report.runs[0];
   byId("title").textContent = visible(first.task);
   document.title = visible(first.task + " · evalcore report");
-  byId("subtitle").textContent = visible(report.suite + ", " + whole(report.items) + " items, SHA-256 " + report.suite_hash.slice(0, 16) + "…");
+  byId("subtitle").textContent = visible(report.suite + ", " + whole(report.items) + " items, SHA-256 " +
+    report.suite_hash.slice(0, 16) + "…");
   byId("about").textContent = "evalcore " + report.evalcore_version + ". This page loads nothing and sends nothing.";
   const setup = (key) => perRun(key.replace("_", " "), (run) => known(run.setup[key], String));
   byId("runs").append(runTable("", [
@@ -51,8 +52,10 @@ function showRuns() {
     perRun("completion tokens", (run) => whole(run.tokens.completion_tokens)),
     perRun("cost", costText),
     perRun("answers", answersText),
-  ]), el("details", el("summary", "What an answer may depend on"), runTable("", [...new Set(report.runs.flatMap((run) => Object.keys(run.identity)))]
-    .sort().map((key) => perRun(key, (run) => known(run.identity[key], String))))));
+  ]));
+  const keys = [...new Set(report.runs.flatMap((run) => Object.keys(run.identity)))].sort();
+  byId("runs").append(el("details", el("summary", "What an answer may depend on"),
+    runTable("", keys.map((key) => perRun(key, (run) => known(run.identity[key], String))))));
 }
 
 function missingText(run) {
@@ -63,8 +66,9 @@ function missingText(run) {
 function showScores() {
   const rows = [];
   report.runs.forEach((run, index) => {
-    const add = (category, metric, one, items) => rows.push(el("tr", el("td", letter(index)), el("td", category), el("td", metric),
-      el("td.number", fixed(one.score, 4)), el("td.number", range(one.interval, 4)), el("td.number.spare", items)));
+    const add = (category, metric, one, items) => rows.push(el("tr", el("td", letter(index)), el("td", category),
+      el("td", metric), el("td.number", fixed(one.score, 4)), el("td.number", range(one.interval, 4)),
+      el("td.number.spare", items)));
     for (const one of run.scores.metrics) add(one.category || "", one.metric, one, whole(one.items));
     for (const one of run.scores.macro) add("mean of " + one.categories + " categories", one.metric, one, "");
   });
@@ -74,14 +78,16 @@ function showScores() {
   report.runs.forEach((run, index) => {
     const missing = missingText(run);
     const bounds = run.scores.score_bounds;
-    byId("scores").append(el("p", letter(index) + ": " + fixed(run.scores.score, 4) + " over all " + whole(report.items) + " items" +
+    byId("scores").append(el("p", letter(index) + ": " + fixed(run.scores.score, 4) + " over all " + whole(report.items) +
+      " items" +
       (missing ? "; " + missing + " count as wrong, and if they were right it would be " + fixed(bounds[1], 4) : "")));
   });
 }
 
 function pairedCells(one) {
-  return [el("td.number", one.difference === null ? "" : (one.difference >= 0 ? "+" : "") + fixed(one.difference, 4)), el("td.number", range(one.interval, 4)),
-    el("td.number", whole(one.pairs)), el("td.number", whole(one.better)), el("td.number", whole(one.worse)),
+  const sign = one.difference >= 0 ? "+" : "";
+  return [el("td.number", one.difference === null ? "" : sign + fixed(one.difference, 4)),
+    el("td.number", range(one.interval, 4)), el("td.number", whole(one.pairs)), el("td.number", whole(one.better)), el("td.number", whole(one.worse)),
     el("td.number", one.mcnemar_p === null ? "" : fixed(one.mcnemar_p, 4))];
 }
 
@@ -95,8 +101,8 @@ function showComparison() {
       el("tr", el("td", "all"), pairedCells(one.paired)),
       one.categories.map((each) => el("tr", el("td", each.category || "(no category)"), pairedCells(each.paired)))))));
     if (one.missing > 0) {
-      byId("comparison").append(el("p", whole(one.missing) + " items are missing in one or both: over all items the difference is between " +
-        range(one.difference_bounds, 4).replace(" to ", " and ") + "."));
+      byId("comparison").append(el("p", whole(one.missing) +
+        " items are missing in one or both: over all items the difference is between " + range(one.difference_bounds, 4).replace(" to ", " and ") + "."));
     }
   }
   byId("comparison").append(el("p.note", "Among the items below, “changed” and “missing” are verdicts to choose."));
@@ -110,19 +116,24 @@ function showTimes() {
   }
   const table = runTable("from dispatch", rows);
   byId("times").append(table || el("p", "No time of a request is known."));
-  if (table) byId("times").append(el("p.note", "Of the requests that gave a reply, " + report.runs.map((run, index) => letter(index) + " " +
-    whole(run.latency.replies)).join(", ") + ". TTFT, the time to the first token, is known of those that were streamed."));
-  const changes = report.runs.flatMap((run, index) => (run.over_time ? run.over_time.limits : []).flatMap((steps, endpoint) =>
-    steps.map((step) => el("tr", el("td", letter(index) + (run.over_time.limits.length > 1 ? ", endpoint " + (endpoint + 1) : "")), el("td.number", fixed(step.s, 1)),
-      el("td.number", whole(step.limit)), el("td", step.why)))));
+  const counts = report.runs.map((run, index) => letter(index) + " " + whole(run.latency.replies)).join(", ");
+  if (table) byId("times").append(el("p.note", "Of the requests that gave a reply, " + counts +
+    ". TTFT, the time to the first token, is known of those that were streamed."));
+  const changes = report.runs.flatMap((run, index) => (run.over_time ? run.over_time.limits : []).flatMap((steps, endpoint) => {
+    const whose = letter(index) + (run.over_time.limits.length > 1 ? ", endpoint " + (endpoint + 1) : "");
+    return steps.map((step) => el("tr", el("td", whose), el("td.number", fixed(step.s, 1)), el("td.number", whole(step.limit)),
+      el("td", step.why)));
+  }));
   if (changes.length > 0) {
-    byId("times").append(el("details#limits", el("summary", "Limit history: " + changes.length + " changes"), el("table",
-      el("thead", el("tr", el("th", "run"), el("th.number", "after s"), el("th.number", "limit"), el("th", "why"))), el("tbody", changes))));
+    byId("times").append(el("details#limits", el("summary", "Limit history (" + changes.length + ")"), el("table",
+      el("thead", el("tr", el("th", "run"), el("th.number", "after s"), el("th.number", "limit"), el("th", "why"))),
+      el("tbody", changes))));
   }
 }
 
 function showPrefix() {
-  const share = (run) => known(run.tokens.cached_tokens, (cached) => run.tokens.prompt_tokens ? (100 * cached / run.tokens.prompt_tokens).toFixed(1) + " %" : null);
+  const share = (run) => known(run.tokens.cached_tokens, (cached) =>
+    run.tokens.prompt_tokens ? (100 * cached / run.tokens.prompt_tokens).toFixed(1) + " %" : null);
   const table = runTable("tokens", [
     perRun("predicted", (run) => known(run.predicted_cached_tokens, whole)),
     perRun("reported", (run) => known(run.tokens.cached_tokens, whole)),
@@ -131,10 +142,11 @@ function showPrefix() {
 }
 
 function showErrors() {
-  const rows = report.runs.flatMap((run, index) => run.failures.map((one) => el("tr", el("td", letter(index)), el("td", one.class), el("td.number", whole(one.attempts)),
-    el("td.number", whole(one.items)), el("td", cutNodes(one.example)))));
-  byId("errors").append(rows.length === 0 ? el("p", "No attempt failed.") : el("div.wide-table", el("table", el("thead", el("tr", el("th", "run"), el("th", "class"),
-    el("th.number", "attempts"), el("th.number", "items that ended so"), el("th", "the last one said"))), el("tbody", rows))));
+  const rows = report.runs.flatMap((run, index) => run.failures.map((one) => el("tr", el("td", letter(index)),
+    el("td", one.class), el("td.number", whole(one.attempts)), el("td.number", whole(one.items)), el("td", cutNodes(one.example)))));
+  byId("errors").append(rows.length === 0 ? el("p", "No attempt failed.") : el("div.wide-table", el("table",
+    el("thead", el("tr", el("th", "run"), el("th", "class"), el("th.number", "attempts"), el("th.number", "items that ended so"),
+      el("th", "the last one said"))), el("tbody", rows))));
 }
 
 for (const show of [showRuns, showScores, showComparison, showTimes, showPrefix, showErrors]) show();

@@ -187,8 +187,9 @@ async function drawPage() {
     const { item: texts } = await textsOf(item);
     const open = el("button.open", rows.ids[item]);
     open.type = "button";
-    const row = el("tr", el("td", open), el("td.spare", report.categories[rows.category[item]]), report.runs.map((run, index) => verdictCell(index, item, texts)),
-      report.runs.map((run, index) => el("td.number.spare", rows.runs[index].ms[item] === null ? "" : seconds(rows.runs[index].ms[item] / 1000))),
+    const took = (run) => run.ms[item] === null ? "" : seconds(run.ms[item] / 1000);
+    const row = el("tr", el("td", open), el("td.spare", report.categories[rows.category[item]]),
+      report.runs.map((run, index) => verdictCell(index, item, texts)), rows.runs.map((run) => el("td.number.spare", took(run))),
       el("td.front", promptFront(texts)));
     open.addEventListener("click", () => toggle(row, item));
     made.push(row);
