@@ -86,7 +86,8 @@ function differenceBars() {
 // lines: [{run, label, points, dashed, stepped}]
 function lineConfig(lines, x, y) {
   const sets = lines.map((one) => ({ label: one.label, data: one.points, borderColor: runColour(one.run),
-    backgroundColor: runColour(one.run), borderWidth: 1.5, pointRadius: one.sparse ? 1.5 : 0, borderDash: one.dashed ? [5, 4] : [], stepped: one.stepped || false, spanGaps: one.sparse || false }));
+    backgroundColor: runColour(one.run), borderWidth: 1.5, pointRadius: one.sparse ? 1.5 : 0,
+    borderDash: one.dashed ? [5, 4] : [], stepped: one.stepped || false, spanGaps: one.sparse || false }));
   return { type: "line", data: { datasets: sets },
     options: options(axis(x, { type: "linear", min: 0 }), axis(y, { beginAtZero: true }), true) };
 }
@@ -106,7 +107,8 @@ function latencyLines() {
 // What a run did in each step of its time; null where that is not known.
 function overTime(key, label, more) {
   return report.runs.flatMap((run, index) => run.over_time && run.over_time[key] ? [{
-    run: index, label: letter(index) + label, ...more, points: run.over_time[key].map((value, step) => ({ x: (step + 0.5) * run.over_time.step_s, y: value })) }] : []);
+    run: index, label: letter(index) + label, ...more,
+    points: run.over_time[key].map((value, step) => ({ x: (step + 0.5) * run.over_time.step_s, y: value })) }] : []);
 }
 
 function limitLines() {
@@ -150,6 +152,7 @@ addPlot("times", "Requests in flight that gave a reply, and the limit at each en
   linePlot([...overTime("in_flight", " in flight"), ...limitLines()], clock, "requests"));
 addPlot("times", "Completion tokens a second", linePlot(overTime("tokens_per_s", ""), clock, "tokens/s"));
 addPlot("prefix", "Cached share of the prompts sent then, reported and predicted", linePlot([
-  ...overTime("reported_share", " reported", { sparse: true }), ...overTime("predicted_share", " predicted", { sparse: true, dashed: true })], clock, "share"));
+  ...overTime("reported_share", " reported", { sparse: true }),
+  ...overTime("predicted_share", " predicted", { sparse: true, dashed: true })], clock, "share"));
 draw();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);

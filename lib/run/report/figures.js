@@ -87,7 +87,8 @@ function showScores() {
 function pairedCells(one) {
   const sign = one.difference >= 0 ? "+" : "";
   return [el("td.number", one.difference === null ? "" : sign + fixed(one.difference, 4)),
-    el("td.number", range(one.interval, 4)), el("td.number", whole(one.pairs)), el("td.number", whole(one.better)), el("td.number", whole(one.worse)),
+    el("td.number", range(one.interval, 4)), el("td.number", whole(one.pairs)),
+    el("td.number", whole(one.better)), el("td.number", whole(one.worse)),
     el("td.number", one.mcnemar_p === null ? "" : fixed(one.mcnemar_p, 4))];
 }
 
@@ -102,7 +103,8 @@ function showComparison() {
       one.categories.map((each) => el("tr", el("td", each.category || "(no category)"), pairedCells(each.paired)))))));
     if (one.missing > 0) {
       byId("comparison").append(el("p", whole(one.missing) +
-        " items are missing in one or both: over all items the difference is between " + range(one.difference_bounds, 4).replace(" to ", " and ") + "."));
+        " items are missing in one or both: over all items the difference is between " +
+        range(one.difference_bounds, 4).replace(" to ", " and ") + "."));
     }
   }
   byId("comparison").append(el("p.note", "Among the items below, “changed” and “missing” are verdicts to choose."));

@@ -70,7 +70,8 @@ function passes(verdict, run, item) {
   if (verdict === "") return true;
   if (verdict === "changed" || verdict === "missing") {
     const all = rows.runs.map((one) => one.state[item] === "s" ? one.value[item] : null);
-    return verdict === "missing" ? all.includes(null) : all.slice(1).some((value) => value !== null && all[0] !== null && value !== all[0]);
+    if (verdict === "missing") return all.includes(null);
+    return all.slice(1).some((value) => value !== null && all[0] !== null && value !== all[0]);
   }
   return verdictOf(run, item) === verdict;
 }
@@ -91,7 +92,8 @@ async function searchTexts(query, candidates, mine) {
     const held = await inflate(block.element);
     if (mine !== generation) return null;
     held.items.forEach((texts, offset) => {
-      if (texts && candidates.has(block.first + offset) && searched(texts, held.fronts).includes(query)) hits.add(block.first + offset);
+      const item = block.first + offset;
+      if (texts && candidates.has(item) && searched(texts, held.fronts).includes(query)) hits.add(item);
     });
     if (number % 8 === 7) byId("found").textContent = "searching: " + Math.round(100 * (number + 1) / blocks.length) + " %";
   }
@@ -115,7 +117,8 @@ async function filter() {
   for (let item = 0; item < rows.ids.length; ++item) {
     if ((category === "" || rows.category[item] === Number(category)) && passes(verdict, run, item)) chosen.push(item);
   }
-  const named = (item) => rows.ids[item].toLowerCase().includes(query) || report.categories[rows.category[item]].toLowerCase().includes(query);
+  const named = (item) => rows.ids[item].toLowerCase().includes(query) ||
+    report.categories[rows.category[item]].toLowerCase().includes(query);
   let found = query === "" ? chosen : chosen.filter(named);
   if (query !== "" && byId("in-texts").checked) {
     const hits = await searchTexts(query, new Set(chosen), mine);
@@ -142,7 +145,9 @@ function verdictCell(run, item, texts) {
 
 function turn(kind, text, front) {
   const texts = [];
-  if (front !== undefined) texts.push(el("details.shared", el("summary", "the beginning that it shares with other items"), el("pre", cutNodes(front))));
+  if (front !== undefined) {
+    texts.push(el("details.shared", el("summary", "the beginning that it shares with other items"), el("pre", cutNodes(front))));
+  }
   if (text !== "") texts.push(el("pre", cutNodes(text)));
   return el("div.turn", kind ? el("b", kind) : null, texts);
 }
@@ -155,7 +160,8 @@ function details(item, texts, fronts) {
     el("div.answers", texts.runs.map((run, index) => el("div",
       el("h3", "Reply" + (report.runs.length > 1 ? " of " + letter(index) : "")),
       run.reply ? run.reply.map(([kind, text]) => turn(kind, text)) : el("p", "none"),
-      el("p", verdictCell(index, item, texts).childNodes[0], rows.runs[index].ms[item] === null ? "" : ", " + seconds(rows.runs[index].ms[item] / 1000),
+      el("p", verdictCell(index, item, texts).childNodes[0],
+        rows.runs[index].ms[item] === null ? "" : ", " + seconds(rows.runs[index].ms[item] / 1000),
         rows.runs[index].tokens[item] === null ? "" : ", " + whole(rows.runs[index].tokens[item]) + " tokens"),
       run.extracted ? el("p", "compared: ", cutNodes(run.extracted)) : null,
       run.why ? el("p", "why: ", cutNodes(run.why)) : null)))];
@@ -215,7 +221,8 @@ function prepare() {
   byId("run").parentElement.hidden = report.runs.length < 2;
   if (report.runs.length > 1) byId("verdict").append(option("changed", "changed"), option("missing", "missing in one"));
   const each = (name) => report.runs.map((run, index) => name + (report.runs.length > 1 ? " " + letter(index) : ""));
-  document.querySelector("#items thead").append(el("tr", el("th", "item"), el("th.spare", "category"), each("verdict").map((name) => el("th", name)),
+  document.querySelector("#items thead").append(el("tr", el("th", "item"), el("th.spare", "category"),
+    each("verdict").map((name) => el("th", name)),
     each("time").map((name) => el("th.number.spare", name)), el("th", "prompt")));
   let waiting = 0;
   byId("query").addEventListener("input", () => {
