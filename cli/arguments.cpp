@@ -180,6 +180,29 @@ CLI::App* add_export_command(CLI::App& app, export_arguments& into) {
   return command;
 }
 
+CLI::App* add_show_command(CLI::App& app, show_arguments& into) {
+  auto* command = app.add_subcommand("show", "Show all that a run knows of one item");
+  command->add_option("RUN", into.run, "A run file (run.db), or the folder that holds it")->required();
+  command->add_option("ID", into.id, "Of an item of its suite")->required();
+  auto* curl = command->add_flag(
+      "--curl", into.curl, "Print a curl command that sends its request; keys are read from the environment");
+  command
+      ->add_flag("--resend", into.resend,
+                 "Send its request again, and show prompt, reply and score beside what the run has; the run "
+                 "stays as it is")
+      ->excludes(curl);
+  command->add_option("--suite", into.suite, "The suite [where the run found it]");
+  command->add_option("--answers", into.answers, "BFCL: the file of possible answers");
+  command->add_flag("--json", into.json, "Print all of it as JSON")->excludes(curl);
+  add_backend_options(*command, into.backend, into.quiet);
+  command->get_option("--backend")->description("For --curl and --resend: who is asked [who the run asked]");
+  command->footer(
+      "docs/outputs.md says what stands there. Exit status: 0 done, 2 usage, or no such item; with --resend "
+      "3 "
+      "where\nthere is no answer, and 130 interrupted.");
+  return command;
+}
+
 CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
   auto* command = app.add_subcommand("probe", "Find out what a backend answers, honours and promises");
   command->add_option_function<std::string>(
@@ -323,6 +346,9 @@ command parse_arguments(int argc, char** argv) {
   export_arguments exported;
   auto* export_command = add_export_command(app, exported);
 
+  show_arguments shown;
+  auto* show_command = add_show_command(app, shown);
+
   power_arguments power;
   auto* power_command = add_power_command(app, power);
 
@@ -355,6 +381,7 @@ command parse_arguments(int argc, char** argv) {
   if (report_command->parsed()) return report;
   if (gate_command->parsed()) return gate;
   if (export_command->parsed()) return exported;
+  if (show_command->parsed()) return shown;
   if (power_command->parsed()) return power;
   if (probe_command->parsed()) return probe;
   return backends;

@@ -116,6 +116,18 @@ struct export_arguments {
   std::string out;  ///< A file or a folder; empty: standard output.
 };
 
+struct show_arguments {
+  std::string run;  ///< A run file, or a folder with one.
+  std::string id;   ///< Of an item.
+  std::string suite;
+  std::string answers;
+  backend_arguments backend;  ///< None named: the one that the run was made with.
+  bool curl = false;
+  bool resend = false;
+  bool json = false;
+  bool quiet = false;
+};
+
 struct probe_arguments {
   backend_arguments backend;
   std::chrono::milliseconds each = std::chrono::seconds(60);
@@ -132,9 +144,10 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments,
-                             compare_arguments, gate_arguments, export_arguments, report_arguments,
-                             power_arguments, probe_arguments, backends_arguments, parsed_exit>;
+using command =
+    std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments, compare_arguments,
+                 gate_arguments, export_arguments, report_arguments, show_arguments, power_arguments,
+                 probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -17,6 +17,7 @@ namespace evalcore::cli {
 [[nodiscard]] result<int> report_command(const report_arguments& arguments);
 [[nodiscard]] result<int> gate_command(const gate_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> export_command(const export_arguments& arguments);
+[[nodiscard]] result<int> show_command(const show_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> power_command(const power_arguments& arguments);
 [[nodiscard]] result<int> probe_command(const probe_arguments& arguments, const std::stop_token& stop);
 [[nodiscard]] result<int> backends_command(const backends_arguments& arguments);

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/run/gate.hpp>
+
 namespace evalcore::cli {
 
 struct compare_arguments {
@@ -37,19 +39,15 @@ struct gate_arguments {
   std::vector<std::string> runs;  ///< Candidate and baseline, in turn.
   std::string suite;
   std::string answers;
-  double margin = 0.02;
-  double alpha = 0.05;
-  double power = 0.8;
+  run::gate_options test;
   std::string out = "gate-result.json";
   bool json = false;
   compat_arguments compat;
 };
 
 struct power_arguments {
-  double margin = 0.02;
+  run::gate_options test;
   double difference = 0;
-  double alpha = 0.05;
-  double power = 0.8;
   std::optional<double> differing;  ///< Share of items that are right in one run alone.
   std::optional<double> spread;     ///< Standard deviation of the items' differences.
   std::optional<std::uint64_t> items;

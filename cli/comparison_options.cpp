@@ -1,5 +1,8 @@
 #include "comparison_options.hpp"
 
+#include <sstream>
+#include <string>
+
 #include "checks.hpp"
 
 namespace evalcore::cli {
@@ -12,15 +15,22 @@ void add_suite(CLI::App& command, std::string& suite, std::string& answers) {
   command.add_option("--answers", answers, "BFCL: the file of possible answers");
 }
 
-void add_test(CLI::App& command, double& margin, double& alpha, double& power) {
+/// What a help text ends with.
+std::string usual(double value) {
+  std::ostringstream out;
+  out << " [" << value << "]";
+  return out.str();
+}
+
+void add_test(CLI::App& command, run::gate_options& into) {
   command
-      .add_option("--margin", margin,
-                  "How much of the score (0 to 1) may be lost: a loss of that or more is what must not pass "
-                  "[0.02]")
+      .add_option("--margin", into.margin,
+                  "How much of the score (0 to 1) may be lost: a loss of that or more is what must not pass" +
+                      usual(into.margin))
       ->check(real_number(1e-6, 0.999));
-  command.add_option("--alpha", alpha, "How often the one-sided test may be wrong [0.05]")
+  command.add_option("--alpha", into.alpha, "How often the one-sided test may be wrong" + usual(into.alpha))
       ->check(real_number(1e-9, 0.4999));
-  command.add_option("--power", power, "What the figures on items needed are for [0.8]")
+  command.add_option("--power", into.power, "What the figures on items needed are for" + usual(into.power))
       ->check(real_number(0.01, 0.9999));
 }
 
@@ -83,7 +93,7 @@ CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
   command->add_option("RUN", into.runs,
                       "Candidate and baseline as run files or their folders, for each suite in turn");
   add_suite(*command, into.suite, into.answers);
-  add_test(*command, into.margin, into.alpha, into.power);
+  add_test(*command, into.test);
   command->add_option("--out", into.out, "The result as JSON [gate-result.json]");
   command->add_flag("--json", into.json, "Print it, too");
   add_compat(*command, into.compat);
@@ -98,7 +108,7 @@ CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
 
 CLI::App* add_power_command(CLI::App& app, power_arguments& into) {
   auto* command = app.add_subcommand("power", "Say how many items a gate needs, or what so many can show");
-  add_test(*command, into.margin, into.alpha, into.power);
+  add_test(*command, into.test);
   command->add_option("--difference", into.difference, "True difference, candidate less baseline [0]")
       ->check(real_number(-0.999, 0.999));
   auto* differing = command

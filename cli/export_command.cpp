@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include <evalcore/run/atomic_file.hpp>
+#include <evalcore/base/files.hpp>
 #include <evalcore/run/export.hpp>
 
 #include "commands.hpp"
@@ -27,7 +27,7 @@ result<void> make_folder_of(const std::filesystem::path& file) {
               "cannot make the folder " + folder.string() + ": " + failed.message() + "; name another (-o)");
 }
 
-/// The files of one export: all of them whole in the end, or none.
+/// The files of one export, each whole; none before all are written.
 class output_files {
  public:
   explicit output_files(std::string out) : out_(std::move(out)) {}
@@ -41,7 +41,7 @@ class output_files {
     if (found == open_.end()) {
       const auto path = name.empty() ? std::filesystem::path(out_) : std::filesystem::path(out_) / name;
       if (auto made = make_folder_of(path); !made) return made;
-      auto file = run::atomic_file::create(path.string());
+      auto file = atomic_file::create(path.string());
       if (!file) return std::move(file).error();
       found = open_.emplace(name, *std::move(file)).first;
     }
@@ -59,7 +59,7 @@ class output_files {
 
  private:
   std::string out_;
-  std::map<std::string, run::atomic_file> open_;
+  std::map<std::string, atomic_file> open_;
 };
 
 }  // namespace

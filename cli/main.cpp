@@ -39,6 +39,9 @@ int run(int argc, char** argv) {
             return cli::gate_command(arguments, interrupted.token());
           },
           [&](const cli::export_arguments& arguments) { return cli::export_command(arguments); },
+          [&](const cli::show_arguments& arguments) {
+            return cli::show_command(arguments, interrupted.token());
+          },
           [&](const cli::power_arguments& arguments) { return cli::power_command(arguments); },
           [&](const cli::probe_arguments& arguments) {
             return cli::probe_command(arguments, interrupted.token());

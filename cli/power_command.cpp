@@ -14,7 +14,7 @@
 namespace evalcore::cli {
 namespace {
 
-/// Of suites whose runs were compared, one item in ten is right in one run alone.
+/// Where nothing is known of the runs.
 constexpr double usual_differing = 0.1;
 
 struct answer {
@@ -30,19 +30,19 @@ answer work_out(const power_arguments& arguments) {
   out.design.spread = arguments.spread ? *arguments.spread
                                        : stats::binary_spread(arguments.differing.value_or(usual_differing),
                                                               arguments.difference);
-  out.design.margin = arguments.margin;
+  out.design.margin = arguments.test.margin;
   out.design.difference = arguments.difference;
-  out.design.alpha = arguments.alpha;
-  out.needed = stats::items_needed(out.design, arguments.power);
+  out.design.alpha = arguments.test.alpha;
+  out.needed = stats::items_needed(out.design, arguments.test.power);
   if (arguments.items) {
     out.power = stats::power_of(out.design, *arguments.items);
-    out.detectable =
-        stats::detectable_effect(out.design.spread, *arguments.items, arguments.power, arguments.alpha);
+    out.detectable = stats::detectable_effect(out.design.spread, *arguments.items, arguments.test.power,
+                                              arguments.test.alpha);
   }
   std::vector<double> fractions;
   for (std::uint64_t i = 1; i <= arguments.looks; ++i)
     fractions.push_back(static_cast<double>(i) / static_cast<double>(arguments.looks));
-  out.looks = stats::obrien_fleming_looks(fractions, arguments.alpha);
+  out.looks = stats::obrien_fleming_looks(fractions, arguments.test.alpha);
   return out;
 }
 
@@ -58,7 +58,7 @@ json::value to_json(const answer& of, const power_arguments& arguments) {
                       {"difference", of.design.difference},
                       {"spread", of.design.spread},
                       {"alpha", of.design.alpha},
-                      {"power", arguments.power},
+                      {"power", arguments.test.power},
                       {"items_needed", json::or_null(of.needed)},
                       {"items", json::or_null(arguments.items)},
                       {"power_of_items", json::or_null(of.power)},
@@ -70,14 +70,14 @@ void print(const answer& of, const power_arguments& arguments) {
   std::printf("margin %g, true difference %g, standard deviation of the items' differences %.4f, alpha %g\n",
               of.design.margin, of.design.difference, of.design.spread, of.design.alpha);
   if (of.needed) {
-    std::printf("items for a power of %g: %llu\n", arguments.power,
+    std::printf("items for a power of %g: %llu\n", arguments.test.power,
                 static_cast<unsigned long long>(*of.needed));
   } else {
-    std::printf("items for a power of %g: more than a billion, or none are enough\n", arguments.power);
+    std::printf("items for a power of %g: more than a billion, or none are enough\n", arguments.test.power);
   }
   if (arguments.items && of.power && of.detectable) {
     std::printf("%llu items have a power of %.4f; with %g they show what is %.4f or more\n",
-                static_cast<unsigned long long>(*arguments.items), *of.power, arguments.power,
+                static_cast<unsigned long long>(*arguments.items), *of.power, arguments.test.power,
                 *of.detectable);
   }
   for (const auto& one : of.looks) {

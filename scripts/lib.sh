@@ -66,7 +66,7 @@ package_group() {
       doctest-dev libjs-chart.js ;;
     bench) echo libcurl4-openssl-dev nftables iproute2 ;;
     python) echo python3 python3-venv ca-certificates ;;
-    test) echo abigail-tools binutils clang-format-19 jq procps sqlite3 ;;
+    test) echo abigail-tools binutils clang-format-19 curl jq procps sqlite3 ;;
     browser) echo chromium chromium-driver fonts-dejavu-core ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;
     *) die "unknown package group '$1'; there are: build, bench, browser, python, test, develop" ;;

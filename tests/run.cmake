@@ -6,6 +6,7 @@ evalcore_test(run
     unit/test_cost.cpp
     unit/test_export.cpp
     unit/system_calls.cpp
+    unit/test_item_view.cpp
     unit/test_prepare.cpp
     unit/test_report_page.cpp
     unit/test_report_text.cpp

@@ -67,7 +67,7 @@ class exporting {
       return refuse(from.path + " is part " + from.setup.shard +
                     " of a run; `evalcore merge` puts the parts together first");
     }
-    const auto what = suite_of(from, how_.suite, how_.answers);
+    const auto what = open_suite(from, how_.suite, how_.answers);
     if (!what) return what.error();
     auto items = stored_items::open(from, *what);
     if (!items) return std::move(items).error();
@@ -92,7 +92,7 @@ class exporting {
     }
     counts_.items += run.what.items;
     counts_.missing += run.what.errors + run.what.not_run;
-    suites_.insert(from.run.suite_hash);
+    suites_.insert(from.run.suite_hash + from.setup.scorer_named + from.setup.host_scorer);
     return end_run(std::move(run));
   }
 
@@ -216,7 +216,7 @@ class exporting {
   std::uint64_t wrong_ = 0;
   std::size_t number_ = 0;                     ///< Of the run, from 1.
   std::map<std::string, std::size_t> owners_;  ///< Of a file, the number of its run.
-  std::set<std::string> suites_;
+  std::set<std::string> suites_;               ///< With what scored them; runs are compared within one.
   std::vector<exported_run> runs_;
 };
 

@@ -35,7 +35,7 @@ result<found_runs> find_runs(const std::vector<std::string>& stores, const std::
   auto parts = parts_of(stores);
   if (!parts) return std::move(parts).error();
   if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run");
-  auto what = suite_of(parts->front(), suite, answers);
+  auto what = open_suite(parts->front(), suite, answers);
   if (!what) return std::move(what).error();
   std::size_t size = 0;
   for (const auto& one : *parts) size = std::max<std::size_t>(size, one.setup.items);

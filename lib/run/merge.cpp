@@ -41,9 +41,7 @@ backend::info about_of(const part& first) {
   about.model = text("model");
   if (const auto slots = number("slots")) about.slots = static_cast<std::uint32_t>(*slots);
   about.context_per_slot = number("context_per_slot");
-  for (const auto& [key, value] : identity_of(first.run)) {
-    if (const auto* held = value.if_string()) about.identity.emplace(key, *held);
-  }
+  about.identity = identity_texts(first.run);
   return about;
 }
 
@@ -244,7 +242,7 @@ result<merged_run> merge(const merge_options& how) {
   auto parts = read_parts(how.parts);
   if (!parts) return std::move(parts).error();
   if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run file");
-  auto suite = suite_of(parts->front(), how.suite, how.answers);
+  auto suite = open_suite(parts->front(), how.suite, how.answers);
   if (!suite) return std::move(suite).error();
   return merging(how, *std::move(suite), *std::move(parts)).run();
 }

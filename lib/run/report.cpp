@@ -5,8 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/version.hpp>
-#include <evalcore/run/atomic_file.hpp>
 
 #include "run/find_runs.hpp"
 #include "run/report_items.hpp"

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include <evalcore/run/atomic_file.hpp>
+#include <evalcore/base/files.hpp>
 #include <evalcore/run/ids.hpp>
 
 namespace evalcore::run {

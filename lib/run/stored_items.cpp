@@ -26,9 +26,7 @@ result<stored_items> stored_items::open(const part& from, const suite& what) {
   if (!failed) return std::move(failed).error();
   stored_items out(what, from.setup.request, item_scorers(*std::move(named)), *std::move(opened));
   out.failures_ = *std::move(failed);
-  for (const auto& [key, value] : identity_of(from.run)) {
-    if (const auto* text = value.if_string()) out.identity_.emplace(key, *text);
-  }
+  out.identity_ = identity_texts(from.run);
   return out;
 }
 

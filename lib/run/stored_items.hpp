@@ -35,6 +35,7 @@ class stored_items {
 
   /// By its position in the suite. Errors: as suite::get() and store::find().
   [[nodiscard]] result<stored_item> get(std::size_t index);
+  [[nodiscard]] result<item_history> history_of(const item_record& one) { return store_.history_of(one); }
   /// What all attempts at this suite with this backend cost. Errors: storage.
   [[nodiscard]] result<cost> spent() const { return store_.spent(suite_->hash(), identity_); }
 

@@ -74,6 +74,8 @@ class choice final : public scorer {
     if (best != *right)
       out.reason =
           "chose \"" + clipped(out.extracted) + "\", expected \"" + clipped((*what.choices)[*right]) + "\"";
+    if (what.explain)
+      out.steps = {{"extract", out.extracted}, {"compare", out.reason.empty() ? "right" : out.reason}};
     return out;
   }
 };

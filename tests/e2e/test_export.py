@@ -99,6 +99,8 @@ def test_markdown_compares_runs_of_one_suite(evalcore, tmp_path):
     assert "| A | suite | a |  | exact\\_match | 20 | 0.5000 | 0.2993 to 0.7007 | 0 |" in told  # Wilson's, Newcombe 1998.
     assert "| B against A |  | +0.2500 | " in told
     assert " | 20 | 6 | 1 | 0.1250 |" in told  # As compare tells it.
+    run_graded(evalcore, tmp_path, "d", "r" * 20, "--scorer", "includes")
+    assert "against" not in exported(evalcore, "markdown", "a", "d")
     apart = exported(evalcore, "markdown", "a", "c")
     assert "against" not in apart
     assert "| B | other | c |  | exact\\_match | 4 | 0.7500 | " in apart
@@ -110,8 +112,8 @@ def test_nothing_that_was_asked_or_answered_is_left_after_redact(evalcore, tmp_p
     function = {"name": "qqfunction", "description": "qqdescription", "parameters": {"type": "dict", "properties": {
         "qqparameter": {"type": "string"}}, "required": []}}
     items = [
-        {"id": "simple_python_0", "question": [[{"role": "system", "content": "qqsystem"}, {"role": "user", "content": "qquser one"}]],
-         "function": [function]},
+        {"id": "simple_python_0", "function": [function],
+         "question": [[{"role": "system", "content": "qqsystem"}, {"role": "user", "content": "qquser one"}]]},
         {"id": "simple_python_1", "question": [[{"role": "user", "content": "qquser two"}]], "function": [function]},
         {"id": "simple_python_2", "question": [[{"role": "user", "content": "qquser three"}]], "function": [function]},
     ]
@@ -120,7 +122,8 @@ def test_nothing_that_was_asked_or_answered_is_left_after_redact(evalcore, tmp_p
     (tmp_path / "possible_answer/BFCL_v4_simple_python.json").write_text("".join(
         json.dumps({"id": one["id"], "ground_truth": [{"qqfunction": {"qqparameter": ["qqtarget"]}}]}) + "\n" for one in items))
     replies = [
-        {"match": "one", "calls": [{"name": "qqfunction", "arguments": {"qqparameter": "qqargument"}}], "usage": {"prompt_tokens": 4321}},
+        {"match": "one", "calls": [{"name": "qqfunction", "arguments": {"qqparameter": "qqargument"}}],
+         "usage": {"prompt_tokens": 4321}},
         {"match": "two", "text": "<think>qqthought</think>qqreply"},
         {"match": "three", "error": {"code": "backend_fault", "message": "qqwords"}},
     ]
@@ -163,7 +166,8 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(evalcore, tmp_path
 
 
 def test_runs_that_would_be_one_file_are_refused(evalcore, tmp_path):
-    items = [{"id": f"irrelevance_{n}", "question": [[{"role": "user", "content": f"ask i00{n}."}]], "function": []} for n in range(2)]
+    items = [{"id": f"irrelevance_{n}", "question": [[{"role": "user", "content": f"ask i00{n}."}]], "function": []}
+             for n in range(2)]
     (tmp_path / "BFCL_v4_irrelevance.json").write_text("".join(json.dumps(one) + "\n" for one in items))
     for name in ("a", "b"):
         run_graded(evalcore, tmp_path, name, "rr", suite="BFCL_v4_irrelevance.json")

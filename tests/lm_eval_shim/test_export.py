@@ -13,8 +13,10 @@ from lm_eval.api.metrics import mean_stderr
 from lm_eval.result_schema import SampleResult
 
 ITEMS = [
-    {"id": "a", "prompt": "Say é, \"quoted\"\n\tand \x01 1e-7", "target": ["yes", "it's"], "metadata": {"n": [1, 2.5, 1e-7, 1e22, True, None, {}, []]}},
-    {"id": 7, "prompt": "2+2?", "target": 4, "scorer": "numeric", "params": {"temperature": 0, "max_tokens": 5, "stop": ["\n\n"]}},
+    {"id": "a", "prompt": "Say é, \"quoted\"\n\tand \x01 1e-7", "target": ["yes", "it's"],
+     "metadata": {"n": [1, 2.5, 1e-7, 1e22, True, None, {}, []]}},
+    {"id": 7, "prompt": "2+2?", "target": 4, "scorer": "numeric",
+     "params": {"temperature": 0, "max_tokens": 5, "stop": ["\n\n"]}},
     {"id": "c", "messages": [{"role": "system", "content": "Brief."}, {"role": "user", "content": "c?"}], "target": "yes"},
     {"id": "d", "prompt": "d?", "target": "the cat", "scorer": "f1"},
     {"id": "e", "prompt": "e?", "target": "yes"},

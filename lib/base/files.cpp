@@ -1,18 +1,34 @@
-#include <evalcore/run/atomic_file.hpp>
+#include <evalcore/base/files.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
-namespace evalcore::run {
+namespace evalcore {
 namespace {
 
 error cannot_write(const std::string& path, int why) {
   return fail(errc::storage, stage::store, "cannot write " + path + ": " + std::strerror(why));
+}
+
+/// A new file beside `path`, of a name that nobody else has: killed processes leave such files behind, and a
+/// process number is one's own on one machine alone. Below 0: errno says why.
+int open_beside(const std::string& path, std::string& name) {
+  static std::atomic<unsigned> files = 0;
+  int descriptor = -1;
+  do {
+    name = path + "." + std::to_string(::getpid()) + "." + std::to_string(files++) + ".partial";
+    descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor < 0 && errno == EEXIST);
+  return descriptor;
 }
 
 /// A rename is safe against a power loss once the folder is flushed. Some file systems cannot do that.
@@ -25,6 +41,21 @@ int flush_folder(const std::string& folder) {
 }
 
 }  // namespace
+
+result<std::string> read_file(const std::string& path, std::string_view what, stage at) {
+  const auto refuse = [&](int why) {
+    return fail(why == ENOENT ? errc::not_found : errc::storage, at,
+                "cannot read the " + std::string(what) + " " + path + ": " + std::strerror(why));
+  };
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+  if (!file) return refuse(errno);
+  std::string out;
+  std::array<char, 65536> piece{};
+  while (const auto got = std::fread(piece.data(), 1, piece.size(), file.get()))
+    out.append(piece.data(), got);
+  if (std::ferror(file.get()) != 0) return refuse(errno);
+  return out;
+}
 
 atomic_file::atomic_file(std::string path, std::string temporary, int descriptor)
     : path_(std::move(path)), temporary_(std::move(temporary)), descriptor_(descriptor) {}
@@ -41,9 +72,8 @@ atomic_file::~atomic_file() {
 }
 
 result<atomic_file> atomic_file::create(const std::string& path) {
-  std::string temporary = path + "." + std::to_string(::getpid()) + ".partial";
-  ::unlink(temporary.c_str());  // What a killed process of the same number left behind.
-  const int descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  std::string temporary;
+  const int descriptor = open_beside(path, temporary);
   if (descriptor < 0) return cannot_write(path, errno);
   return atomic_file(path, std::move(temporary), descriptor);
 }
@@ -79,4 +109,4 @@ result<void> write_file_atomically(const std::string& path, std::string_view byt
   return file->keep();
 }
 
-}  // namespace evalcore::run
+}  // namespace evalcore

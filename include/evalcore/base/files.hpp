@@ -5,11 +5,16 @@
 
 #include <evalcore/base/result.hpp>
 
-namespace evalcore::run {
+namespace evalcore {
+
+/// All bytes of a file. `what` is how a message names it: "cannot read the spec gate.json: No such file or
+/// directory". Errors, at `at`: not_found; storage, also where the file cannot be read to its end.
+[[nodiscard]] result<std::string> read_file(const std::string& path, std::string_view what, stage at);
 
 /// A file that is written through a temporary name beside it, so that a reader never sees half of it: it
-/// takes its own name in keep(), flushed to the disk, and left before that it is removed. One writer of a
-/// path at a time. Errors of all calls: storage, and then what had the name before still stands.
+/// takes its own name in keep(), flushed to the disk, and left before that it is removed. Any thread or
+/// process may write the same path: the last to end stands. Errors of all calls, at stage::store: storage,
+/// and then what had the name before still stands.
 class atomic_file {
  public:
   [[nodiscard]] static result<atomic_file> create(const std::string& path);
@@ -28,7 +33,7 @@ class atomic_file {
   int descriptor_ = -1;
 };
 
-/// All of it at once.
+/// All of a file at once, as atomic_file writes it.
 [[nodiscard]] result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-}  // namespace evalcore::run
+}  // namespace evalcore
