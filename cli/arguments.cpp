@@ -337,6 +337,9 @@ command parse_arguments(int argc, char** argv) {
   compare_arguments compare;
   auto* compare_command = add_compare_command(app, compare);
 
+  report_arguments report;
+  auto* report_command = add_report_command(app, report);
+
   gate_arguments gate;
   auto* gate_command = add_gate_command(app, gate);
 
@@ -375,6 +378,7 @@ command parse_arguments(int argc, char** argv) {
     return merge;
   }
   if (compare_command->parsed()) return compare;
+  if (report_command->parsed()) return report;
   if (gate_command->parsed()) return gate;
   if (export_command->parsed()) return exported;
   if (show_command->parsed()) return shown;

@@ -144,9 +144,10 @@ struct parsed_exit {
   int code = 0;
 };
 
-using command = std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments,
-                             compare_arguments, gate_arguments, export_arguments, show_arguments,
-                             power_arguments, probe_arguments, backends_arguments, parsed_exit>;
+using command =
+    std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments, compare_arguments,
+                 gate_arguments, export_arguments, report_arguments, show_arguments, power_arguments,
+                 probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

@@ -17,6 +17,13 @@ struct compare_arguments {
   bool json = false;
 };
 
+struct report_arguments {
+  std::vector<std::string> runs;  ///< Stores, or folders with one.
+  std::string suite;              ///< Empty: where the first run found it.
+  std::string answers;
+  std::string out;  ///< Empty: report.html beside the first store.
+};
+
 /// What only `gate --compat` takes.
 struct compat_arguments {
   bool wanted = false;

@@ -73,6 +73,21 @@ CLI::App* add_compare_command(CLI::App& app, compare_arguments& into) {
   return command;
 }
 
+CLI::App* add_report_command(CLI::App& app, report_arguments& into) {
+  auto* command = app.add_subcommand("report", "Write runs of one suite as a page that opens in any browser");
+  command
+      ->add_option(
+          "RUN", into.runs,
+          "Run files (run.db), or the folders that hold them; the others are compared with the first")
+      ->required();
+  command->add_option("-o,--out", into.out, "The page [report.html beside the first run file]");
+  add_suite(*command, into.suite, into.answers);
+  command->footer(
+      "docs/report.md says what it shows. One file of HTML, which loads nothing. Exit status: 0 done; 2 "
+      "usage, or\nruns of different suites. Runs that go on cannot be read until they end.");
+  return command;
+}
+
 CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
   auto* command = app.add_subcommand("gate", "Pass a candidate that is shown to be no worse than a baseline");
   command->add_option("RUN", into.runs,

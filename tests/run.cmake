@@ -8,6 +8,9 @@ evalcore_test(run
     unit/system_calls.cpp
     unit/test_item_view.cpp
     unit/test_prepare.cpp
+    unit/test_report_page.cpp
+    unit/test_report_text.cpp
+    unit/test_report_times.cpp
     unit/test_request_json.cpp
     unit/test_rows.cpp
     unit/test_score_replies.cpp

@@ -91,6 +91,8 @@ struct stored_reply {
   std::optional<score::verdict> verdict;
   std::optional<std::uint64_t> predicted_cached_tokens;
   bool priced = false;  ///< Its cost is a part of store::spent().
+  /// When its request went out; absent: none did, an earlier reply stood in.
+  std::optional<std::int64_t> sent_unix_ms = {};
 };
 
 /// The run store: one SQLite file in WAL mode that a kill -9 cannot hurt. Each reply is committed as it
