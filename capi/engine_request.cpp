@@ -12,7 +12,6 @@
 
 namespace engine = evalcore::engine;
 using evalcore::result;
-using evalcore::capi::guard;
 
 namespace {
 
@@ -43,8 +42,7 @@ evc_status set_of_model(evc_engine_options* options, const char* name, Change&& 
 
 template <class Change>
 evc_status set(evc_engine_request* request, Change&& change) noexcept {
-  return guard(nullptr, [&]() -> evalcore::result<void> {
-    if (auto live = capi::check_live(request); !live) return live;
+  return capi::guard_set(request, [&]() -> result<void> {
     change(request->what);
     return {};
   });
@@ -52,10 +50,9 @@ evc_status set(evc_engine_request* request, Change&& change) noexcept {
 
 template <class Change>
 evc_status set_text(evc_engine_request* request, const char* name, evc_str given, Change&& change) noexcept {
-  return guard(nullptr, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     auto text = capi::read_text(given, name);
     if (!text) return std::move(text).error();
-    if (auto live = capi::check_live(request); !live) return live;
     change(request->what, *std::move(text));
     return {};
   });
@@ -64,10 +61,9 @@ evc_status set_text(evc_engine_request* request, const char* name, evc_str given
 template <class Change>
 evc_status set_tokens(evc_engine_request* request, const char* name, evc_tokens given,
                       Change&& change) noexcept {
-  return guard(nullptr, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     auto ids = capi::read_tokens(given, name);
     if (!ids) return std::move(ids).error();
-    if (auto live = capi::check_live(request); !live) return live;
     change(request->what, std::vector<engine::token>(ids->begin(), ids->end()));
     return {};
   });
@@ -158,6 +154,9 @@ evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT {
   }
 }
 void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT { capi::free_handle(request); }
+evc_str evc_engine_request_refusal(const evc_engine_request* request) EVC_NOEXCEPT {
+  return capi::refusal_of(request);
+}
 
 evc_status evc_engine_request_set_prompt(evc_engine_request* request, evc_str text,
                                          int32_t special) EVC_NOEXCEPT {
@@ -175,17 +174,19 @@ evc_status evc_engine_request_set_prompt_tokens(evc_engine_request* request, evc
 }
 evc_status evc_engine_request_set_messages(evc_engine_request* request, evc_str json,
                                            evc_error** error) EVC_NOEXCEPT {
-  return guard(error, [&]() -> result<void> {
-    const auto text = capi::read_text(json, "the messages");
-    if (!text) return text.error();
-    if (auto live = capi::check_live(request); !live) return live;
-    auto turns = evalcore::run::messages_from_json(*text);
-    if (!turns) return std::move(turns).error();
-    evalcore::chat::request asked;
-    asked.messages = *std::move(turns);
-    request->what.prompt = std::move(asked);
-    return {};
-  });
+  return capi::guard_set(
+      request,
+      [&]() -> result<void> {
+        const auto text = capi::read_text(json, "the messages");
+        if (!text) return text.error();
+        auto turns = evalcore::run::messages_from_json(*text);
+        if (!turns) return std::move(turns).error();
+        evalcore::chat::request asked;
+        asked.messages = *std::move(turns);
+        request->what.prompt = std::move(asked);
+        return {};
+      },
+      error);
 }
 evc_status evc_engine_request_set_max_tokens(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
   return set(request, [&](auto& r) { r.max_tokens = tokens; });
@@ -204,20 +205,22 @@ evc_status evc_engine_request_set_seed(evc_engine_request* request, uint64_t see
 }
 evc_status evc_engine_request_set_controls(evc_engine_request* request, evc_str json,
                                            evc_error** error) EVC_NOEXCEPT {
-  return guard(error, [&]() -> evalcore::result<void> {
-    if (auto live = capi::check_live(request); !live) return live;
-    const auto text = capi::read_text(json, "the controls");
-    if (!text) return text.error();
-    const auto parsed = evalcore::json::parse(*text);
-    if (!parsed || parsed->if_object() == nullptr) {
-      return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
-                            "the controls of a request must be a JSON object");
-    }
-    engine::sampling changed = request->what.how;
-    if (auto good = set_controls(*parsed->if_object(), changed); !good) return good;
-    request->what.how = std::move(changed);
-    return {};
-  });
+  return capi::guard_set(
+      request,
+      [&]() -> result<void> {
+        const auto text = capi::read_text(json, "the controls");
+        if (!text) return text.error();
+        const auto parsed = evalcore::json::parse(*text);
+        if (!parsed || parsed->if_object() == nullptr) {
+          return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
+                                "the controls of a request must be a JSON object");
+        }
+        engine::sampling changed = request->what.how;
+        if (auto good = set_controls(*parsed->if_object(), changed); !good) return good;
+        request->what.how = std::move(changed);
+        return {};
+      },
+      error);
 }
 evc_status evc_engine_request_add_stop(evc_engine_request* request, evc_str text) EVC_NOEXCEPT {
   return set_text(request, "a stop string", text,
@@ -236,19 +239,17 @@ evc_status evc_engine_request_add_continuation(evc_engine_request* request, evc_
 }
 evc_status evc_engine_request_set_cache(evc_engine_request* request, evc_str scope,
                                         evc_str key) EVC_NOEXCEPT {
-  return guard(nullptr, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     auto among = capi::read_text(scope, "the scope");
     if (!among) return std::move(among).error();
     auto name = capi::read_text(key, "the key");
     if (!name) return std::move(name).error();
-    if (auto live = capi::check_live(request); !live) return live;
     request->what.share = engine::prefix_sharing{.key = *std::move(name), .scope = *std::move(among)};
     return {};
   });
 }
 evc_status evc_engine_request_add_cache_cut(evc_engine_request* request, uint32_t tokens) EVC_NOEXCEPT {
-  return guard(nullptr, [&]() -> evalcore::result<void> {
-    if (auto live = capi::check_live(request); !live) return live;
+  return capi::guard_set(request, [&]() -> result<void> {
     if (!request->what.share) {
       return evalcore::fail(evalcore::errc::invalid_argument, evalcore::stage::config,
                             "a cut needs a cache key: set_cache comes first");

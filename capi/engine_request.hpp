@@ -21,7 +21,7 @@ struct evc_engine_options : evalcore::capi::handle<evc_engine_options>, evalcore
   const char* only_of_a_model = nullptr;  ///< The name of an option that a table has no use for; null: none.
 };
 
-struct evc_engine_request : evalcore::capi::handle<evc_engine_request> {
+struct evc_engine_request : evalcore::capi::handle<evc_engine_request>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_engine_request";
   evalcore::engine::request what;
   bool progress = false;

@@ -18,18 +18,9 @@ using evalcore::result;
 
 namespace {
 
-/// `change` returns result<void>.
-template <class Change>
-evc_status set(evc_request* request, Change&& change, evc_error** error = nullptr) noexcept {
-  return capi::guard(error, [&]() -> result<void> {
-    if (auto good = capi::check_live(request); !good) return good;
-    return change();
-  });
-}
-
 template <class Take>
 evc_status set_text(evc_request* request, evc_str text, const char* what, Take&& take) noexcept {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     auto read = capi::read_text(text, what);
     if (!read) return std::move(read).error();
     return take(*std::move(read));
@@ -50,7 +41,7 @@ evc_status set_some_text(evc_request* request, evc_str text, const char* what, T
 template <class Read, class Take>
 evc_status set_json(evc_request* request, evc_str json, const char* what, evc_error** error, Read&& read,
                     Take&& take) noexcept {
-  return set(
+  return capi::guard_set(
       request,
       [&]() -> result<void> {
         const auto text = capi::read_text(json, what);
@@ -65,7 +56,7 @@ evc_status set_json(evc_request* request, evc_str json, const char* what, evc_er
 
 template <class Take>
 evc_status set_tokens(evc_request* request, evc_tokens tokens, const char* what, Take&& take) noexcept {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     auto read = capi::read_tokens(tokens, what);
     if (!read) return std::move(read).error();
     return take(*std::move(read));
@@ -120,6 +111,7 @@ evc_request* evc_request_new(void) EVC_NOEXCEPT {
   }
 }
 void evc_request_free(evc_request* request) EVC_NOEXCEPT { capi::free_handle(request); }
+evc_str evc_request_refusal(const evc_request* request) EVC_NOEXCEPT { return capi::refusal_of(request); }
 
 evc_status evc_request_set_model(evc_request* request, evc_str model) EVC_NOEXCEPT {
   return set_text(request, model, "the model", [&](std::string name) -> result<void> {
@@ -141,7 +133,7 @@ evc_status evc_request_add_message(evc_request* request, int32_t role, evc_str t
 }
 
 evc_status evc_request_add_reply(evc_request* request, const evc_reply* reply) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     if (auto good = capi::check_live(reply); !good) return good;
     request->chat.messages.push_back(chat::assistant_turn(reply->what));
     return {};
@@ -182,14 +174,14 @@ evc_status evc_request_set_params(evc_request* request, evc_str json, evc_error*
 }
 
 evc_status evc_request_set_max_tokens(evc_request* request, uint32_t tokens) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     if (tokens == 0) return capi::misuse("max_tokens is 0");
     request->chat.params.max_tokens = tokens;
     return {};
   });
 }
 evc_status evc_request_set_temperature(evc_request* request, double temperature) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     if (!capi::in_range(temperature, 0, std::numeric_limits<double>::max())) {
       return capi::misuse("the temperature is negative or not finite");
     }
@@ -198,21 +190,21 @@ evc_status evc_request_set_temperature(evc_request* request, double temperature)
   });
 }
 evc_status evc_request_set_top_p(evc_request* request, double top_p) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     if (!capi::in_range(top_p, 0, 1)) return capi::misuse("top_p is not from 0 to 1");
     request->chat.params.top_p = top_p;
     return {};
   });
 }
 evc_status evc_request_set_top_k(evc_request* request, uint32_t top_k) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     if (top_k == 0) return capi::misuse("top_k is 0");
     request->chat.params.top_k = top_k;
     return {};
   });
 }
 evc_status evc_request_set_seed(evc_request* request, int64_t seed) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     request->chat.params.seed = seed;
     return {};
   });
@@ -228,7 +220,7 @@ evc_status evc_request_set_cache_key(evc_request* request, evc_str key) EVC_NOEX
   });
 }
 evc_status evc_request_set_stream(evc_request* request, int32_t wanted) EVC_NOEXCEPT {
-  return set(request, [&]() -> result<void> {
+  return capi::guard_set(request, [&]() -> result<void> {
     request->stream = wanted != 0;
     return {};
   });

@@ -9,9 +9,10 @@
 #include <evalcore/chat/request.hpp>
 #include <evalcore/pool/source.hpp>
 
+#include "guard.hpp"
 #include "handle.hpp"
 
-struct evc_request : evalcore::capi::handle<evc_request> {
+struct evc_request : evalcore::capi::handle<evc_request>, evalcore::capi::tells_refusal {
   static constexpr const char* word = "evc_request";
 
   evalcore::chat::request chat;

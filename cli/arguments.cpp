@@ -3,6 +3,7 @@
 #include <cmath>
 #include <iostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <evalcore/base/version.hpp>
@@ -144,6 +145,64 @@ CLI::App* add_merge_command(CLI::App& app, merge_arguments& into) {
   return command;
 }
 
+CLI::App* add_export_command(CLI::App& app, export_arguments& into) {
+  auto* command = app.add_subcommand("export", "Write runs in the format of another tool");
+  command->add_option("RUN", into.what.stores, "Run files (run.db), or the folders that hold them")
+      ->required();
+  command
+      ->add_option_function<std::string>(
+          "--format",
+          [&into](const std::string& named) {
+            using enum run::export_format;
+            for (const auto& [name, format] : {std::pair("rows", rows),
+                                               {"lm-eval", lm_eval},
+                                               {"bfcl", bfcl},
+                                               {"junit", junit},
+                                               {"markdown", markdown},
+                                               {"csv", csv}}) {
+              if (named == name) into.format = format;
+            }
+          },
+          "rows (rows.jsonl), lm-eval (as its --log_samples), bfcl (result files for `bfcl evaluate`), junit "
+          "(XML), markdown (a summary for people), csv (a line for each item)")
+      ->check(one_of({"rows", "lm-eval", "bfcl", "junit", "markdown", "csv"}))
+      ->required();
+  command->add_option("-o,--out", into.out,
+                      "The file [standard output]; of lm-eval and bfcl the folder, which they need");
+  command->add_flag("--redact", into.what.redact,
+                    "Without prompts, replies, targets and tools; ids, scores, usage and timing stay");
+  command->add_option("--model-name", into.what.model_name, "Name of the model there [the runs' own]");
+  command->add_option("--suite", into.what.suite, "The suite [where the runs found it]");
+  command->add_option("--answers", into.what.answers, "BFCL: the file of possible answers");
+  command->footer(
+      "docs/outputs.md has the members of each. Exit status: 0 done, 2 usage, or what cannot be read or\n"
+      "written.");
+  return command;
+}
+
+CLI::App* add_show_command(CLI::App& app, show_arguments& into) {
+  auto* command = app.add_subcommand("show", "Show all that a run knows of one item");
+  command->add_option("RUN", into.run, "A run file (run.db), or the folder that holds it")->required();
+  command->add_option("ID", into.id, "Of an item of its suite")->required();
+  auto* curl = command->add_flag(
+      "--curl", into.curl, "Print a curl command that sends its request; keys are read from the environment");
+  command
+      ->add_flag("--resend", into.resend,
+                 "Send its request again, and show prompt, reply and score beside what the run has; the run "
+                 "stays as it is")
+      ->excludes(curl);
+  command->add_option("--suite", into.suite, "The suite [where the run found it]");
+  command->add_option("--answers", into.answers, "BFCL: the file of possible answers");
+  command->add_flag("--json", into.json, "Print all of it as JSON")->excludes(curl);
+  add_backend_options(*command, into.backend, into.quiet);
+  command->get_option("--backend")->description("For --curl and --resend: who is asked [who the run asked]");
+  command->footer(
+      "docs/outputs.md says what stands there. Exit status: 0 done, 2 usage, or no such item; with --resend "
+      "3 "
+      "where\nthere is no answer, and 130 interrupted.");
+  return command;
+}
+
 CLI::App* add_probe_command(CLI::App& app, probe_arguments& into) {
   auto* command = app.add_subcommand("probe", "Find out what a backend answers, honours and promises");
   command->add_option_function<std::string>(
@@ -278,8 +337,17 @@ command parse_arguments(int argc, char** argv) {
   compare_arguments compare;
   auto* compare_command = add_compare_command(app, compare);
 
+  report_arguments report;
+  auto* report_command = add_report_command(app, report);
+
   gate_arguments gate;
   auto* gate_command = add_gate_command(app, gate);
+
+  export_arguments exported;
+  auto* export_command = add_export_command(app, exported);
+
+  show_arguments shown;
+  auto* show_command = add_show_command(app, shown);
 
   power_arguments power;
   auto* power_command = add_power_command(app, power);
@@ -310,7 +378,10 @@ command parse_arguments(int argc, char** argv) {
     return merge;
   }
   if (compare_command->parsed()) return compare;
+  if (report_command->parsed()) return report;
   if (gate_command->parsed()) return gate;
+  if (export_command->parsed()) return exported;
+  if (show_command->parsed()) return shown;
   if (power_command->parsed()) return power;
   if (probe_command->parsed()) return probe;
   return backends;

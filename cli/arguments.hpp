@@ -12,6 +12,7 @@
 #include <evalcore/engine/llama.hpp>
 #include <evalcore/net/tls_options.hpp>
 #include <evalcore/pool/options.hpp>
+#include <evalcore/run/export.hpp>
 #include <evalcore/run/prepare.hpp>
 #include <evalcore/run/shard.hpp>
 #include <evalcore/wire/anthropic_messages.hpp>
@@ -109,6 +110,24 @@ struct plan_arguments {
   std::optional<std::uint64_t> expected_output;  ///< Tokens of an answer.
 };
 
+struct export_arguments {
+  run::export_options what;  ///< Stores as they are named: run files, or folders with one.
+  run::export_format format = run::export_format::rows;
+  std::string out;  ///< A file or a folder; empty: standard output.
+};
+
+struct show_arguments {
+  std::string run;  ///< A run file, or a folder with one.
+  std::string id;   ///< Of an item.
+  std::string suite;
+  std::string answers;
+  backend_arguments backend;  ///< None named: the one that the run was made with.
+  bool curl = false;
+  bool resend = false;
+  bool json = false;
+  bool quiet = false;
+};
+
 struct probe_arguments {
   backend_arguments backend;
   std::chrono::milliseconds each = std::chrono::seconds(60);
@@ -127,7 +146,8 @@ struct parsed_exit {
 
 using command =
     std::variant<run_arguments, plan_arguments, score_arguments, merge_arguments, compare_arguments,
-                 gate_arguments, power_arguments, probe_arguments, backends_arguments, parsed_exit>;
+                 gate_arguments, export_arguments, report_arguments, show_arguments, power_arguments,
+                 probe_arguments, backends_arguments, parsed_exit>;
 
 /// Writes over what is secret in `argv`, because every user of the machine can read a process's arguments.
 [[nodiscard]] command parse_arguments(int argc, char** argv);

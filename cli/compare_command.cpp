@@ -50,7 +50,7 @@ void print_figures(const run::paired_figures& of) {
   std::printf("%+.4f", of.difference());
   if (of.bounds) {
     std::printf(" (95 %% interval %+.4f to %+.4f, %s)", of.bounds->low, of.bounds->high,
-                of.kind == "tango" ? "Tango's" : "Student's t");
+                of.binary ? "Tango's" : "Student's t");
   }
   std::printf(" over %llu items that both scored: %llu better, %llu worse", number(of.pairs),
               number(of.better), number(of.worse));

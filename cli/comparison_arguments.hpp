@@ -5,6 +5,9 @@
 #include <string>
 #include <vector>
 
+#include <evalcore/run/gate.hpp>
+#include <evalcore/run/power_plan.hpp>
+
 namespace evalcore::cli {
 
 struct compare_arguments {
@@ -12,6 +15,13 @@ struct compare_arguments {
   std::string suite;              ///< Empty: where the first run found it.
   std::string answers;
   bool json = false;
+};
+
+struct report_arguments {
+  std::vector<std::string> runs;  ///< Stores, or folders with one.
+  std::string suite;              ///< Empty: where the first run found it.
+  std::string answers;
+  std::string out;  ///< Empty: report.html beside the first store.
 };
 
 /// What only `gate --compat` takes.
@@ -30,23 +40,14 @@ struct gate_arguments {
   std::vector<std::string> runs;  ///< Candidate and baseline, in turn.
   std::string suite;
   std::string answers;
-  double margin = 0.02;
-  double alpha = 0.05;
-  double power = 0.8;
+  run::gate_options test;
   std::string out = "gate-result.json";
   bool json = false;
   compat_arguments compat;
 };
 
 struct power_arguments {
-  double margin = 0.02;
-  double difference = 0;
-  double alpha = 0.05;
-  double power = 0.8;
-  std::optional<double> differing;  ///< Share of items that are right in one run alone.
-  std::optional<double> spread;     ///< Standard deviation of the items' differences.
-  std::optional<std::uint64_t> items;
-  std::uint64_t looks = 0;
+  run::power_question asked;
   bool json = false;
 };
 

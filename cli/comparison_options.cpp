@@ -1,5 +1,8 @@
 #include "comparison_options.hpp"
 
+#include <sstream>
+#include <string>
+
 #include "checks.hpp"
 
 namespace evalcore::cli {
@@ -12,15 +15,22 @@ void add_suite(CLI::App& command, std::string& suite, std::string& answers) {
   command.add_option("--answers", answers, "BFCL: the file of possible answers");
 }
 
-void add_test(CLI::App& command, double& margin, double& alpha, double& power) {
+/// What a help text ends with.
+std::string usual(double value) {
+  std::ostringstream out;
+  out << " [" << value << "]";
+  return out.str();
+}
+
+void add_test(CLI::App& command, run::gate_options& into) {
   command
-      .add_option("--margin", margin,
-                  "How much of the score (0 to 1) may be lost: a loss of that or more is what must not pass "
-                  "[0.02]")
+      .add_option("--margin", into.margin,
+                  "How much of the score (0 to 1) may be lost: a loss of that or more is what must not pass" +
+                      usual(into.margin))
       ->check(real_number(1e-6, 0.999));
-  command.add_option("--alpha", alpha, "How often the one-sided test may be wrong [0.05]")
+  command.add_option("--alpha", into.alpha, "How often the one-sided test may be wrong" + usual(into.alpha))
       ->check(real_number(1e-9, 0.4999));
-  command.add_option("--power", power, "What the figures on items needed are for [0.8]")
+  command.add_option("--power", into.power, "What the figures on items needed are for" + usual(into.power))
       ->check(real_number(0.01, 0.9999));
 }
 
@@ -63,12 +73,27 @@ CLI::App* add_compare_command(CLI::App& app, compare_arguments& into) {
   return command;
 }
 
+CLI::App* add_report_command(CLI::App& app, report_arguments& into) {
+  auto* command = app.add_subcommand("report", "Write runs of one suite as a page that opens in any browser");
+  command
+      ->add_option(
+          "RUN", into.runs,
+          "Run files (run.db), or the folders that hold them; the others are compared with the first")
+      ->required();
+  command->add_option("-o,--out", into.out, "The page [report.html beside the first run file]");
+  add_suite(*command, into.suite, into.answers);
+  command->footer(
+      "docs/report.md says what it shows. One file of HTML, which loads nothing. Exit status: 0 done; 2 "
+      "usage, or\nruns of different suites. Runs that go on cannot be read until they end.");
+  return command;
+}
+
 CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
   auto* command = app.add_subcommand("gate", "Pass a candidate that is shown to be no worse than a baseline");
   command->add_option("RUN", into.runs,
                       "Candidate and baseline as run files or their folders, for each suite in turn");
   add_suite(*command, into.suite, into.answers);
-  add_test(*command, into.margin, into.alpha, into.power);
+  add_test(*command, into.test);
   command->add_option("--out", into.out, "The result as JSON [gate-result.json]");
   command->add_flag("--json", into.json, "Print it, too");
   add_compat(*command, into.compat);
@@ -83,20 +108,20 @@ CLI::App* add_gate_command(CLI::App& app, gate_arguments& into) {
 
 CLI::App* add_power_command(CLI::App& app, power_arguments& into) {
   auto* command = app.add_subcommand("power", "Say how many items a gate needs, or what so many can show");
-  add_test(*command, into.margin, into.alpha, into.power);
-  command->add_option("--difference", into.difference, "True difference, candidate less baseline [0]")
+  add_test(*command, into.asked.test);
+  command->add_option("--difference", into.asked.difference, "True difference, candidate less baseline [0]")
       ->check(real_number(-0.999, 0.999));
   auto* differing = command
-                        ->add_option("--differing", into.differing,
+                        ->add_option("--differing", into.asked.differing,
                                      "Share of the items that only one of the two gets right [0.1]")
                         ->check(real_number(1e-6, 1));
-  command->add_option("--spread", into.spread, "Or the standard deviation of the items' differences")
+  command->add_option("--spread", into.asked.spread, "Or the standard deviation of the items' differences")
       ->check(real_number(1e-6, 1))
       ->excludes(differing);
-  command->add_option("--items", into.items, "What so many items can show")
+  command->add_option("--items", into.asked.items, "What so many items can show")
       ->check(whole_number(2, most_items));
   command
-      ->add_option("--looks", into.looks,
+      ->add_option("--looks", into.asked.looks,
                    "Bounds for so many looks at equal parts of the items, to stop early")
       ->check(whole_number(1, 50));
   command->add_flag("--json", into.json, "Print it as JSON");

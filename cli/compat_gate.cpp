@@ -1,18 +1,15 @@
 #include "compat_gate.hpp"
 
-#include <array>
-#include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/run/compat_gate.hpp>
-#include <evalcore/run/rows.hpp>
 
 #include "exit_status.hpp"
 #include "printable.hpp"
@@ -22,18 +19,6 @@ namespace evalcore::cli {
 namespace {
 
 error refuse(std::string why) { return fail(errc::invalid_argument, stage::config, std::move(why)); }
-
-result<std::string> read_file(const std::string& path, const char* what) {
-  std::ifstream from(path, std::ios::binary);
-  std::string text;
-  std::array<char, 65536> piece{};
-  while (from) {
-    from.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(from.gcount()));
-  }
-  if (from.eof() && !from.bad()) return text;
-  return refuse("cannot read the " + std::string(what) + " " + path);
-}
 
 bool is_there(const char* path) {
   std::error_code failed;
@@ -49,19 +34,16 @@ result<run::gate_spec> read_spec(const std::string& named) {
                   project + " with `eval` here");
   }
   const std::string path = !named.empty() ? named : in_project ? project : usual;
-  const auto text = read_file(path, "spec");
+  const auto text = read_file(path, "spec", stage::config);
   if (!text) return text.error();
   return run::read_gate_spec(*text, path, in_project);
 }
 
 void print_metric(const run::gated_metric& of) {
   const auto& row = of.candidate;
-  std::printf("%-7s %s%s%s %s: %.4f",
-              !of.baseline_score ? "missing"
-              : of.failed()      ? "fail"
-                                 : "pass",
-              printable(row.task).c_str(), row.subtask ? "/" : "",
-              printable(row.subtask.value_or("")).c_str(), printable(row.metric).c_str(), row.score);
+  std::printf("%-7s %s%s%s %s: %.4f", std::string(of.verdict()).c_str(), printable(row.task).c_str(),
+              row.subtask ? "/" : "", printable(row.subtask.value_or("")).c_str(),
+              printable(row.metric).c_str(), row.score);
   if (of.baseline_score) {
     std::printf(", baseline %.4f, %+.2f pp of which -%g are allowed%s", *of.baseline_score, *of.delta_pp,
                 of.threshold_pp, of.lower_is_better ? " (lower is better)" : "");
@@ -81,7 +63,7 @@ result<candidate_bytes> candidate_of(const compat_arguments& arguments, const ru
                                      command_output output, const std::stop_token& stop) {
   candidate_bytes out;
   if (!arguments.candidate.empty()) {
-    auto text = read_file(arguments.candidate, "candidate");
+    auto text = read_file(arguments.candidate, "candidate", stage::config);
     if (!text) return std::move(text).error();
     out.text = *std::move(text);
     return out;
@@ -112,7 +94,7 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
   const auto baseline_path = compat.baseline.empty() ? spec->baseline : compat.baseline;
   std::optional<json::value> budget;
   if (!compat.budget.empty()) {
-    const auto text = read_file(compat.budget, "budget");
+    const auto text = read_file(compat.budget, "budget", stage::config);
     if (!text) return text.error();
     auto read = run::read_budget(*text, compat.budget);
     if (!read) return std::move(read).error();
@@ -123,14 +105,14 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
   if (!candidate) return candidate.error();
   if (candidate->failed != 0) return candidate->failed;
   if (compat.update_baseline) {
-    if (auto written = run::write_file_atomically(baseline_path, candidate->text); !written) {
+    if (auto written = write_file_atomically(baseline_path, candidate->text); !written) {
       std::fprintf(stderr, "evalcore: %s\n", printable(written.error().message).c_str());
       return exit_status::gate_failed;
     }
     std::printf("%s is the baseline now\n", printable(baseline_path).c_str());
     return exit_status::done;
   }
-  const auto baseline = read_file(baseline_path, "baseline");
+  const auto baseline = read_file(baseline_path, "baseline", stage::config);
   if (!baseline) return baseline.error();
   auto gated = run::compat_gate(*spec, run::group_passes(run::read_gate_rows(candidate->text)),
                                 run::read_gate_rows(*baseline));
@@ -139,8 +121,7 @@ result<int> compat_gate_command(const gate_arguments& arguments, const std::stop
   result.passes = compat.passes;
   result.budget = std::move(budget);
   const auto text = run::to_text(result);
-  if (auto written = run::write_file_atomically(arguments.out, text); !written)
-    return std::move(written).error();
+  if (auto written = write_file_atomically(arguments.out, text); !written) return std::move(written).error();
   if (arguments.json) {
     std::printf("%s\n", text.c_str());
   } else {

@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/gate.hpp>
-#include <evalcore/run/rows.hpp>
 #include <evalcore/run/scored_runs.hpp>
 
 #include "commands.hpp"
@@ -21,23 +21,11 @@ void print_test(const stats::noninferiority& of) {
   std::printf("%+.4f, between %+.4f and %+.4f", of.difference, of.bounds.low, of.bounds.high);
 }
 
-const char* words(stats::conclusion shown) {
-  switch (shown) {
-    case stats::conclusion::non_inferior:
-      return "non-inferior";
-    case stats::conclusion::inferior:
-      return "inferior";
-    case stats::conclusion::inconclusive:
-      break;
-  }
-  return "inconclusive";
-}
-
 void print_suite(const run::suite_gate& of, const run::gate_options& how) {
   const auto& candidate = of.runs.runs[1];
   const auto missing = of.between.missing.size();
   std::printf("%s: %s against %s: %s\n", printable(candidate.task).c_str(), printable(candidate.path).c_str(),
-              printable(of.runs.runs[0].path).c_str(), words(of.shown));
+              printable(of.runs.runs[0].path).c_str(), std::string(name(of.shown)).c_str());
   const auto& paired = of.between.paired;
   if (of.paired && paired.pairs > 0) {
     std::printf("  %llu items that both scored: ", static_cast<unsigned long long>(paired.pairs));
@@ -110,11 +98,9 @@ result<int> gate_command(const gate_arguments& arguments, const std::stop_token&
   if (arguments.compat.wanted) return compat_gate_command(arguments, stop);
   auto suites = read_suites(arguments);
   if (!suites) return std::move(suites).error();
-  const auto report = run::gate(
-      *std::move(suites), {.margin = arguments.margin, .alpha = arguments.alpha, .power = arguments.power});
+  const auto report = run::gate(*std::move(suites), arguments.test);
   const auto text = json::to_text(run::to_json(report)) + "\n";
-  if (auto written = run::write_file_atomically(arguments.out, text); !written)
-    return std::move(written).error();
+  if (auto written = write_file_atomically(arguments.out, text); !written) return std::move(written).error();
   if (arguments.json) {
     std::fputs(text.c_str(), stdout);
   } else {

@@ -34,8 +34,13 @@ int run(int argc, char** argv) {
           [&](const cli::score_arguments& arguments) { return cli::score_command(arguments); },
           [&](const cli::merge_arguments& arguments) { return cli::merge_command(arguments); },
           [&](const cli::compare_arguments& arguments) { return cli::compare_command(arguments); },
+          [&](const cli::report_arguments& arguments) { return cli::report_command(arguments); },
           [&](const cli::gate_arguments& arguments) {
             return cli::gate_command(arguments, interrupted.token());
+          },
+          [&](const cli::export_arguments& arguments) { return cli::export_command(arguments); },
+          [&](const cli::show_arguments& arguments) {
+            return cli::show_command(arguments, interrupted.token());
           },
           [&](const cli::power_arguments& arguments) { return cli::power_command(arguments); },
           [&](const cli::probe_arguments& arguments) {

@@ -8,8 +8,14 @@ namespace evalcore::cli {
 
 void print_scores(const run::summary& of) {
   for (const auto& metric : of.metrics) {
-    std::printf("%s%s%s: %.4f", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
-                metric.metric.c_str(), metric.score());
+    std::printf("%s%s%s: ", printable(metric.category).c_str(), metric.category.empty() ? "" : " ",
+                metric.metric.c_str());
+    if (metric.scored == 0) {
+      std::printf("not evaluated, none of %llu items is scored\n",
+                  static_cast<unsigned long long>(metric.items));
+      continue;
+    }
+    std::printf("%.4f", metric.score());
     if (metric.scored < metric.items) {
       std::printf(" (missing items wrong; %.4f if they were right)", metric.upper_bound());
     }
@@ -21,7 +27,12 @@ void print_scores(const run::summary& of) {
     std::printf("macro %s: %.4f", macro.metric.c_str(), macro.mean.value);
     if (const auto sure = macro.interval())
       std::printf(", 95 %% interval %.4f to %.4f,", sure->low, sure->high);
-    std::printf(" over %llu categories\n", static_cast<unsigned long long>(macro.categories));
+    std::printf(" over %llu categories", static_cast<unsigned long long>(macro.categories));
+    if (macro.unevaluated > 0) {
+      std::printf(", %llu of which were not evaluated and count as wrong",
+                  static_cast<unsigned long long>(macro.unevaluated));
+    }
+    std::printf("\n");
   }
   if (const auto health = run::health_line(of); !health.empty()) std::printf("%s\n", health.c_str());
 }

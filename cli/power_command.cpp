@@ -1,12 +1,7 @@
-#include <cmath>
 #include <cstdio>
-#include <optional>
-#include <vector>
 
 #include <evalcore/base/json.hpp>
-#include <evalcore/base/json_optional.hpp>
-#include <evalcore/stats/power.hpp>
-#include <evalcore/stats/sequential.hpp>
+#include <evalcore/run/power_plan.hpp>
 
 #include "commands.hpp"
 #include "exit_status.hpp"
@@ -14,71 +9,19 @@
 namespace evalcore::cli {
 namespace {
 
-/// Of suites whose runs were compared, one item in ten is right in one run alone.
-constexpr double usual_differing = 0.1;
-
-struct answer {
-  stats::paired_design design;
-  std::optional<std::uint64_t> needed;
-  std::optional<double> power;       ///< Of --items.
-  std::optional<double> detectable;  ///< By them.
-  std::vector<stats::look> looks;
-};
-
-answer work_out(const power_arguments& arguments) {
-  answer out;
-  out.design.spread = arguments.spread ? *arguments.spread
-                                       : stats::binary_spread(arguments.differing.value_or(usual_differing),
-                                                              arguments.difference);
-  out.design.margin = arguments.margin;
-  out.design.difference = arguments.difference;
-  out.design.alpha = arguments.alpha;
-  out.needed = stats::items_needed(out.design, arguments.power);
-  if (arguments.items) {
-    out.power = stats::power_of(out.design, *arguments.items);
-    out.detectable =
-        stats::detectable_effect(out.design.spread, *arguments.items, arguments.power, arguments.alpha);
-  }
-  std::vector<double> fractions;
-  for (std::uint64_t i = 1; i <= arguments.looks; ++i)
-    fractions.push_back(static_cast<double>(i) / static_cast<double>(arguments.looks));
-  out.looks = stats::obrien_fleming_looks(fractions, arguments.alpha);
-  return out;
-}
-
-json::value to_json(const answer& of, const power_arguments& arguments) {
-  json::array looks;
-  for (const auto& one : of.looks) {
-    looks.push_back(json::object{{"fraction", one.fraction},
-                                 {"alpha_spent", one.spent},
-                                 {"z", std::isfinite(one.z) ? json::value(one.z) : json::value()},
-                                 {"p", one.p}});
-  }
-  return json::object{{"margin", of.design.margin},
-                      {"difference", of.design.difference},
-                      {"spread", of.design.spread},
-                      {"alpha", of.design.alpha},
-                      {"power", arguments.power},
-                      {"items_needed", json::or_null(of.needed)},
-                      {"items", json::or_null(arguments.items)},
-                      {"power_of_items", json::or_null(of.power)},
-                      {"detectable_effect", json::or_null(of.detectable)},
-                      {"looks", std::move(looks)}};
-}
-
-void print(const answer& of, const power_arguments& arguments) {
+void print(const run::power_plan& of) {
   std::printf("margin %g, true difference %g, standard deviation of the items' differences %.4f, alpha %g\n",
               of.design.margin, of.design.difference, of.design.spread, of.design.alpha);
-  if (of.needed) {
-    std::printf("items for a power of %g: %llu\n", arguments.power,
-                static_cast<unsigned long long>(*of.needed));
+  if (of.items_needed) {
+    std::printf("items for a power of %g: %llu\n", of.asked.test.power,
+                static_cast<unsigned long long>(*of.items_needed));
   } else {
-    std::printf("items for a power of %g: more than a billion, or none are enough\n", arguments.power);
+    std::printf("items for a power of %g: more than a billion, or none are enough\n", of.asked.test.power);
   }
-  if (arguments.items && of.power && of.detectable) {
+  if (of.asked.items && of.power_of_items && of.detectable_effect) {
     std::printf("%llu items have a power of %.4f; with %g they show what is %.4f or more\n",
-                static_cast<unsigned long long>(*arguments.items), *of.power, arguments.power,
-                *of.detectable);
+                static_cast<unsigned long long>(*of.asked.items), *of.power_of_items, of.asked.test.power,
+                *of.detectable_effect);
   }
   for (const auto& one : of.looks) {
     std::printf("look at %5.1f %% of the items: stop if p < %.3g (z > %.4f); %.3g of alpha spent\n",
@@ -89,16 +32,12 @@ void print(const answer& of, const power_arguments& arguments) {
 }  // namespace
 
 result<int> power_command(const power_arguments& arguments) {
-  const double differing = arguments.differing.value_or(usual_differing);
-  if (!arguments.spread && differing <= std::fabs(arguments.difference)) {
-    return fail(errc::invalid_argument, stage::config,
-                "a true difference of --difference needs more items than that to differ; raise --differing");
-  }
-  const auto found = work_out(arguments);
+  const auto planned = run::plan_power(arguments.asked);
+  if (!planned) return planned.error();
   if (arguments.json) {
-    std::printf("%s\n", json::to_text(to_json(found, arguments)).c_str());
+    std::printf("%s\n", json::to_text(run::to_json(*planned)).c_str());
   } else {
-    print(found, arguments);
+    print(*planned);
   }
   return exit_status::done;
 }

@@ -2,7 +2,7 @@
 #include <string>
 #include <utility>
 
-#include <evalcore/run/rows.hpp>
+#include <evalcore/base/files.hpp>
 #include <evalcore/run/score_replies.hpp>
 
 #include "commands.hpp"
@@ -25,7 +25,7 @@ result<int> score_command(const score_arguments& arguments) {
   const auto done = run::score_replies(*suite, arguments.replies, how);
   if (!done) return done.error();
   if (!arguments.verdicts.empty()) {
-    if (auto written = run::write_file_atomically(arguments.verdicts, verdicts); !written)
+    if (auto written = write_file_atomically(arguments.verdicts, verdicts); !written)
       return std::move(written).error();
   }
   const auto& told = done->what;

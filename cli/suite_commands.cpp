@@ -9,10 +9,11 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
+
+#include <evalcore/base/files.hpp>
 
 #include "printable.hpp"
 
@@ -26,7 +27,9 @@ class scratch_file {
  public:
   scratch_file() {
     std::error_code failed;
-    path_ = (std::filesystem::temp_directory_path(failed) / "evalcore-rows-XXXXXX").string();
+    const auto folder = std::filesystem::temp_directory_path(failed);
+    if (failed) return;
+    path_ = (folder / "evalcore-rows-XXXXXX").string();
     const int descriptor = ::mkstemp(path_.data());
     made_ = descriptor >= 0;
     if (made_) ::close(descriptor);
@@ -165,10 +168,9 @@ result<command_rows> run_suite_commands(const std::vector<std::vector<std::strin
       if (out.status != 0) return out;
     }
   }
-  std::ifstream from(rows.path(), std::ios::binary);
-  std::ostringstream bytes;
-  bytes << from.rdbuf();
-  out.rows = bytes.str();
+  auto text = read_file(rows.path(), "commands' rows", stage::store);
+  if (!text) return std::move(text).error();
+  out.rows = *std::move(text);
   return out;
 }
 

@@ -2,7 +2,7 @@
 # `set -euo pipefail`. Each need_* does nothing when what it gives is there already, and needs no network
 # then.
 #
-#   need_packages GROUP…   Debian packages: build, bench, test, python, develop
+#   need_packages GROUP…   Debian packages: build, bench, browser, test, python, develop
 #   need_venv NAME         virtual environment of scripts/requirements/NAME.txt; python: $(venv_python NAME)
 #   need_model             SmolLM2-135M-Instruct; path: $EVALCORE_MODEL
 #   need_bfcl_data         BFCL v4 suites; folder: $EVALCORE_BFCL
@@ -63,12 +63,13 @@ package_group() {
   case $1 in
     build) echo cmake ninja-build g++ ccache pkg-config libboost1.81-dev libsimdjson-dev libssl-dev \
       libsqlite3-dev zlib1g-dev libutf8proc-dev libre2-dev libpcre2-dev libvalijson-dev nlohmann-json3-dev libcli11-dev \
-      doctest-dev ;;
+      doctest-dev libjs-chart.js ;;
     bench) echo libcurl4-openssl-dev nftables iproute2 ;;
     python) echo python3 python3-venv ca-certificates ;;
-    test) echo abigail-tools binutils clang-format-19 jq procps sqlite3 ;;
+    test) echo abigail-tools binutils clang-format-19 curl jq procps sqlite3 ;;
+    browser) echo chromium chromium-driver fonts-dejavu-core ;;
     develop) echo clang-19 clang-tidy-19 libclang-rt-19-dev ;;
-    *) die "unknown package group '$1'; there are: build, bench, python, test, develop" ;;
+    *) die "unknown package group '$1'; there are: build, bench, browser, python, test, develop" ;;
   esac
 }
 

@@ -2,7 +2,7 @@ set(backend_layers base chat wire net engine backend)
 
 evalcore_test(backend
   SOURCES unit/test_private_folder.cpp unit/test_process.cpp unit/test_scripted.cpp unit/test_http_backend.cpp
-    unit/test_access.cpp unit/test_dialect.cpp unit/test_probe.cpp unit/test_server_advice.cpp
+    unit/test_access.cpp unit/test_chat_call.cpp unit/test_dialect.cpp unit/test_probe.cpp unit/test_server_advice.cpp
   LAYERS ${backend_layers})
 
 # The backend on an engine in this process, here a simulated one.

@@ -38,7 +38,7 @@ add_test(NAME capi.engine COMMAND test_capi_engine)
 set_tests_properties(capi.engine PROPERTIES TIMEOUT 120 LABELS threads)
 
 
-foreach(host pool misuse guest run host_scorer episodes host_backend)
+foreach(host pool misuse guest run host_scorer episodes host_backend gate)
   add_executable(test_capi_${host} capi/test_${host}.c)
   target_link_libraries(test_capi_${host} PRIVATE evalcore::c)
   target_compile_options(test_capi_${host} PRIVATE ${strict_c})

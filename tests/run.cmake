@@ -4,8 +4,13 @@ evalcore_test(run
     unit/test_comparison.cpp
     unit/test_compat_gate.cpp
     unit/test_cost.cpp
+    unit/test_export.cpp
     unit/system_calls.cpp
+    unit/test_item_view.cpp
     unit/test_prepare.cpp
+    unit/test_report_page.cpp
+    unit/test_report_text.cpp
+    unit/test_report_times.cpp
     unit/test_request_json.cpp
     unit/test_rows.cpp
     unit/test_score_replies.cpp

@@ -10,7 +10,8 @@ evalcore_test(score
     unit/test_numeric.cpp
     unit/test_pass_at_k.cpp
     unit/test_regex.cpp
+    unit/test_reported_scores.cpp
     unit/test_text_scorers.cpp
-  LAYERS base chat score)
+  LAYERS base chat wire score)
 evalcore_test(score_first_use SOURCES unit/test_score_first_use.cpp
   LAYERS base chat score LINK Threads::Threads)

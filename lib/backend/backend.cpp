@@ -16,6 +16,10 @@ result<void> backend::check(const chat::request& request) const {
   return {};
 }
 
+void backend::render(const chat::request& /*request*/, std::function<void(result<std::string>)> done) {
+  done(cannot(about(), "tell the text that its model sees"));
+}
+
 void backend::tokenize(const chat::request& /*request*/,
                        std::function<void(result<std::vector<token>>)> done) {
   done(cannot(about(), "tokenize"));

@@ -44,6 +44,27 @@ result<T> guarded(const Work& what, engine::step_engine& model) {
   }
 }
 
+/// What the model reads. `special`: special tokens are spelled out in it.
+struct seen_prompt {
+  std::string text;
+  bool special;
+};
+
+/// `plain`: the text of the only turn stands as it is. Errors: of a request that the engine does not take.
+result<seen_prompt> see_prompt(const chat::request& request, bool plain, engine::step_engine& model) {
+  if (!request.choices.empty()) {
+    if (auto fit = check_for_engine(request); !fit) return std::move(fit).error();
+    return seen_prompt{std::string(context_of(request)), false};
+  }
+  if (plain) {
+    if (auto fit = check_completion(request); !fit) return std::move(fit).error();
+    return seen_prompt{request.messages.front().text, false};
+  }
+  auto prompt = model.render(request);
+  if (!prompt) return std::move(prompt).error();
+  return seen_prompt{std::move(prompt->text), true};
+}
+
 class embedded final : public backend {
  public:
   embedded(net::loop& owner, std::unique_ptr<runtime> runs, info about, bool completions)
@@ -114,20 +135,22 @@ class embedded final : public backend {
     found->second.from->cancel();
   }
 
+  void render(const chat::request& request, std::function<void(result<std::string>)> done) override {
+    on_engine<std::string>(
+        [request, plain = completions_](engine::step_engine& model) -> result<std::string> {
+          auto prompt = see_prompt(request, plain, model);
+          if (!prompt) return std::move(prompt).error();
+          return std::move(prompt->text);
+        },
+        std::move(done));
+  }
+
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override {
     on_engine<std::vector<token>>(
         [request, plain = completions_](engine::step_engine& model) -> result<std::vector<token>> {
-          if (!request.choices.empty()) {
-            if (auto fit = check_for_engine(request); !fit) return std::move(fit).error();
-            return model.tokenize(context_of(request), false);
-          }
-          if (plain) {
-            if (auto fit = check_completion(request); !fit) return std::move(fit).error();
-            return model.tokenize(request.messages.front().text, false);
-          }
-          auto prompt = model.render(request);
-          if (!prompt) return std::move(prompt).error();
-          return model.tokenize(prompt->text, true);
+          const auto prompt = see_prompt(request, plain, model);
+          if (!prompt) return prompt.error();
+          return model.tokenize(prompt->text, prompt->special);
         },
         std::move(done));
   }

@@ -148,7 +148,16 @@ void http_chat::call(const char* path, std::string body, std::function<void(resu
   });
 }
 
+bool http_chat::is_plain(const chat::request& request) const noexcept {
+  const bool plain = !request.choices.empty() || (how_.api == openai_api::completions && !how_.messages);
+  return plain && request.messages.size() == 1;
+}
+
 void http_chat::render(const chat::request& request, std::function<void(result<std::string>)> done) {
+  if (is_plain(request)) {
+    return link_->loop().post([done = std::move(done), text = request.messages.front().text] { done(text); });
+  }
+  if (!how_.ways->tokenizes) return backend::render(request, std::move(done));
   // The very body of the chat request: what shapes the prompt there shapes it here.
   auto written = wire::encode_openai_chat(named(request), *how_.ways, false);
   if (!written) return done(std::move(written).error());
@@ -163,7 +172,7 @@ void http_chat::render(const chat::request& request, std::function<void(result<s
 
 void http_chat::tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) {
   if (!how_.ways->tokenizes) return backend::tokenize(request, std::move(done));
-  if (how_.api == openai_api::completions && request.messages.size() == 1) {
+  if (is_plain(request)) {
     return tokenize_text(request.messages.front().text, std::move(done));
   }
   render(request, [this, done = std::move(done)](result<std::string> prompt) {

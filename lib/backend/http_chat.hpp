@@ -40,6 +40,7 @@ class http_chat final : public backend {
   [[nodiscard]] result<void> check(const chat::request& request) const override;
   ticket start(const chat::request& request, std::shared_ptr<sink> to) override;
   void cancel(ticket which) override;
+  void render(const chat::request& request, std::function<void(result<std::string>)> done) override;
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override;
   void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
                     std::function<void(result<void>)> done) override;
@@ -57,12 +58,13 @@ class http_chat final : public backend {
     std::shared_ptr<chat_exchange> state;
   };
 
+  /// Whether the text of the only turn stands as it is, without a template.
+  [[nodiscard]] bool is_plain(const chat::request& request) const noexcept;
   /// The same request with the model's name in it.
   [[nodiscard]] chat::request named(const chat::request& request) const;
   /// The body of a 200; any other status is its error.
   void call(const char* path, std::string body, std::function<void(result<std::string>)> done);
   void fetch(net::http_request message, std::function<void(result<raw_answer>)> done);
-  void render(const chat::request& request, std::function<void(result<std::string>)> done);
   void tokenize_text(std::string_view text, std::function<void(result<std::vector<token>>)> done);
   void count_prompt(const chat::request& request, std::function<void(result<std::string>)> done);
   void restore(std::vector<std::uint32_t> into, std::size_t at, const std::string& file,

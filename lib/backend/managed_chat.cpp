@@ -159,6 +159,10 @@ ticket managed_chat::start(const chat::request& request, std::shared_ptr<sink> t
   return server_->start(request, std::make_shared<forwarding_sink>(to, guardian_->around(end)));
 }
 
+void managed_chat::render(const chat::request& request, std::function<void(result<std::string>)> done) {
+  server_->render(request, guardian_->around(std::move(done)));
+}
+
 void managed_chat::tokenize(const chat::request& request,
                             std::function<void(result<std::vector<token>>)> done) {
   server_->tokenize(request, guardian_->around(std::move(done)));

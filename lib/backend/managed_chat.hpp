@@ -36,6 +36,7 @@ class managed_chat final : public backend {
   }
   ticket start(const chat::request& request, std::shared_ptr<sink> to) override;
   void cancel(ticket which) override { server_->cancel(which); }
+  void render(const chat::request& request, std::function<void(result<std::string>)> done) override;
   void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done) override;
   void share_prefix(std::uint32_t from, std::vector<std::uint32_t> to,
                     std::function<void(result<void>)> done) override;

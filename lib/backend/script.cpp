@@ -173,28 +173,31 @@ result<script> script::parse(std::string_view text, const std::string& name) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
     auto read = read_line(line);
     if (!read) return wrong(name + ":" + std::to_string(number) + ": " + read.error().message);
-    made.entries_.push_back({.line = *std::move(read)});
+    if (read->match) {
+      made.matching_.push_back({.line = *std::move(read)});
+    } else {
+      made.others_.push_back(*std::move(read));
+    }
   }
-  if (made.entries_.empty()) return wrong(name + " holds no reply; write one JSON object a line");
+  if (made.matching_.empty() && made.others_.empty())
+    return wrong(name + " holds no reply; write one JSON object a line");
   return made;
 }
 
 const script_line* script::take(const chat::request& request) {
   const auto text = last_user_text(request);
   entry* chosen = nullptr;
-  for (const bool by_match : {true, false}) {
-    for (auto& one : entries_) {
-      const bool fits = by_match ? one.line.match && text.find(*one.line.match) != std::string_view::npos
-                                 : !one.line.match.has_value();
-      if (!fits) continue;
-      chosen = &one;
-      if (!one.used) break;
-    }
-    if (chosen != nullptr) break;
+  for (auto& one : matching_) {
+    if (text.find(*one.line.match) == std::string_view::npos) continue;
+    chosen = &one;
+    if (!one.used) break;
   }
-  if (chosen == nullptr) return nullptr;
-  chosen->used = true;
-  return &chosen->line;
+  if (chosen != nullptr) {
+    chosen->used = true;
+    return &chosen->line;
+  }
+  if (others_.empty()) return nullptr;
+  return &others_[std::min(others_used_++, others_.size() - 1)];
 }
 
 }  // namespace evalcore::backend

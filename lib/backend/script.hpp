@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,7 +36,9 @@ class script {
     script_line line;
     bool used = false;
   };
-  std::vector<entry> entries_;
+  std::vector<entry> matching_;      ///< Lines with `match`.
+  std::vector<script_line> others_;  ///< Without; the last one stays.
+  std::size_t others_used_ = 0;      ///< Requests that these served.
 };
 
 }  // namespace evalcore::backend

@@ -1,10 +1,9 @@
 #include <evalcore/backend/scripted.hpp>
 
-#include <fstream>
-#include <sstream>
 #include <unordered_map>
 #include <utility>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/hash.hpp>
 
 #include "backend/script.hpp"
@@ -117,19 +116,10 @@ class scripted final : public backend {
   ticket next_ = 1;
 };
 
-result<std::string> read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return fail(errc::not_found, stage::start, "there is no script " + path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text) return fail(errc::storage, stage::start, "cannot read the script " + path);
-  return std::move(text).str();
-}
-
 }  // namespace
 
 result<std::unique_ptr<backend>> open_scripted(net::loop& owner, const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, "script", stage::start);
   if (!text) return text.error();
   auto lines = script::parse(*text, path);
   if (!lines) return lines.error();

@@ -50,6 +50,30 @@ sha256& sha256::raw(std::string_view bytes) {
   return *this;
 }
 
+std::string sha256::base64() {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  EVP_DigestFinal_ex(state_->context, digest.data(), &size);
+  return to_base64({reinterpret_cast<const char*>(digest.data()), size});
+}
+
+std::string to_base64(std::string_view bytes) {
+  // OpenSSL counts in int, and wants room for a zero at the end.
+  constexpr std::size_t piece = std::size_t{3} << 20;
+  std::string out((bytes.size() + 2) / 3 * 4 + 1, '\0');
+  std::size_t written = 0;
+  while (!bytes.empty()) {
+    const auto part = bytes.substr(0, piece);
+    const int count =
+        EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()) + written,
+                        reinterpret_cast<const unsigned char*>(part.data()), static_cast<int>(part.size()));
+    written += static_cast<std::size_t>(count);
+    bytes.remove_prefix(part.size());
+  }
+  out.resize(written);
+  return out;
+}
+
 std::string sha256::hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
   unsigned int size = 0;

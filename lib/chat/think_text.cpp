@@ -23,7 +23,7 @@ think_split split_think_text(std::string_view content) {
   if (!begun && (end == std::string_view::npos || rest.find(begin_tag) < end)) {
     return {.reasoning = {}, .text = std::string(content)};
   }
-  if (end == std::string_view::npos) return {.reasoning = std::string(rest), .text = {}, .closed = false};
+  if (end == std::string_view::npos) return {.reasoning = std::string(rest), .text = {}};
   return {.reasoning = std::string(begun ? rest.substr(0, end) : content.substr(0, content.find(end_tag))),
           .text = std::string(without_leading_space(rest.substr(end + end_tag.size())))};
 }

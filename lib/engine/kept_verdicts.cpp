@@ -1,13 +1,9 @@
 #include "engine/kept_verdicts.hpp"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <system_error>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/hash.hpp>
 #include <evalcore/base/json.hpp>
 
@@ -49,16 +45,15 @@ std::string kept_verdicts::file_of(const std::string& identity) const {
 
 std::optional<parity_verdict> kept_verdicts::find(const traits& engine) const {
   if (folder_.empty() || engine.identity.empty()) return std::nullopt;
-  std::ifstream file(file_of(identity_of(engine)), std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  const auto kept = json::parse(text);
+  const auto text = read_file(file_of(identity_of(engine)), "verdict", stage::start);
+  if (!text) return std::nullopt;
+  const auto kept = json::parse(*text);
   if (!kept) return std::nullopt;
   return verdict_in(*kept);
 }
 
 void kept_verdicts::keep(const traits& engine, const parity_verdict& found) const {
   if (folder_.empty() || engine.identity.empty()) return;
-  static std::atomic<unsigned> parts = 0;
   std::error_code failed;
   std::filesystem::create_directories(folder_, failed);
   const auto identity = identity_of(engine);
@@ -67,15 +62,7 @@ void kept_verdicts::keep(const traits& engine, const parity_verdict& found) cons
   out.key("width").number(std::uint64_t{found.width}).key("restores").boolean(found.restores);
   out.key("why").string(found.why).key("engine").raw(identity);
   out.end_object();
-  // Others may write the same: a reader sees one whole file or none.
-  const auto whole = file_of(identity);
-  const auto part = whole + "." + std::to_string(::getpid()) + "." + std::to_string(parts++);
-  const bool written = [&] {
-    std::ofstream file(part, std::ios::binary);
-    return static_cast<bool>((file << out.text() << '\n').flush());
-  }();
-  if (written) std::filesystem::rename(part, whole, failed);
-  if (!written || failed) std::filesystem::remove(part, failed);
+  static_cast<void>(write_file_atomically(file_of(identity), out.take() + '\n'));
 }
 
 }  // namespace evalcore::engine

@@ -37,7 +37,6 @@ paired_figures figures_of(std::span<const stats::pair> pairs) {
     out.p = stats::mcnemar_exact(out.worse, out.better);
     return out;
   }
-  out.kind = "t";
   if (const auto bounds = stats::t_interval(*stats::paired_difference(pairs)))
     out.bounds = stats::interval{std::max(-1.0, bounds->low), std::min(1.0, bounds->high)};
   return out;
@@ -50,7 +49,6 @@ comparison compare(const scored_runs& of, std::size_t first, std::size_t second)
   const auto& before = of.runs.at(first).items;
   const auto& after = of.runs.at(second).items;
   const auto names = categories_of(of);
-  std::vector<stats::pair> pairs;
   std::vector<std::vector<stats::pair>> by_category(names.size());
   double worst = 0;
   double best = 0;
@@ -63,12 +61,12 @@ comparison compare(const scored_runs& of, std::size_t first, std::size_t second)
       continue;
     }
     const stats::pair one{before[i].value, after[i].value};
-    pairs.push_back(one);
+    out.pairs.push_back(one);
     const auto category = std::ranges::find(names, of.categories[i]) - names.begin();
     by_category[static_cast<std::size_t>(category)].push_back(one);
     if (one.first != one.second) out.changed.push_back(i);
   }
-  out.paired = figures_of(pairs);
+  out.paired = figures_of(out.pairs);
   if (names.size() > 1) {
     for (std::size_t k = 0; k < names.size(); ++k)
       out.categories.push_back({names[k], figures_of(by_category[k])});

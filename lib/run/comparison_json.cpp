@@ -1,12 +1,10 @@
 #include <evalcore/base/json_optional.hpp>
 #include <evalcore/run/comparison.hpp>
 
+#include "run/interval_json.hpp"
+
 namespace evalcore::run {
 namespace {
-
-json::value text_or_null(const std::string& text) { return text.empty() ? json::value() : json::value(text); }
-
-json::value range(const stats::interval& of) { return json::array{of.low, of.high}; }
 
 json::value cost_of(const std::optional<cost>& of) {
   return of ? json::value(in_usd(of->least)) : json::value();
@@ -34,14 +32,14 @@ json::value run_json(const scored_run& of) {
 json::value side(const item_score& of) {
   return json::object{{"state", name(of.state)},
                       {"value", of.state == item_state::scored ? json::value(of.value) : json::value()},
-                      {"why", text_or_null(of.why)}};
+                      {"why", json::text_or_null(of.why)}};
 }
 
 json::value items(const scored_runs& of, const comparison& between, const std::vector<std::size_t>& which) {
   json::array out;
   for (const auto index : which) {
     out.push_back(json::object{{"id", of.ids[index]},
-                               {"category", text_or_null(of.categories[index])},
+                               {"category", json::text_or_null(of.categories[index])},
                                {"first", side(of.runs[between.first].items[index])},
                                {"second", side(of.runs[between.second].items[index])}});
   }
@@ -51,7 +49,8 @@ json::value items(const scored_runs& of, const comparison& between, const std::v
 json::value one_json(const scored_runs& of, const comparison& between) {
   json::array categories;
   for (const auto& one : between.categories) {
-    categories.push_back(json::object{{"category", text_or_null(one.name)}, {"paired", to_json(one.paired)}});
+    categories.push_back(
+        json::object{{"category", json::text_or_null(one.name)}, {"paired", to_json(one.paired)}});
   }
   return json::object{{"first", std::uint64_t{between.first}},
                       {"second", std::uint64_t{between.second}},
@@ -71,8 +70,8 @@ json::value to_json(const paired_figures& of) {
                       {"first", known(of.first)},
                       {"second", known(of.second)},
                       {"difference", known(of.difference())},
-                      {"interval", of.bounds ? range(*of.bounds) : json::value()},
-                      {"interval_kind", of.bounds ? json::value(of.kind) : json::value()},
+                      {"interval", range(of.bounds)},
+                      {"interval_kind", of.bounds ? json::value(of.kind()) : json::value()},
                       {"better", of.better},
                       {"worse", of.worse},
                       {"mcnemar_p", json::or_null(of.p)}};

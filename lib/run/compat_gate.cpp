@@ -89,9 +89,7 @@ json::value to_json(const gated_metric& of) {
                    {"name", of.suite},
                    {"task", of.candidate.task},
                    {"thresholdPP", of.threshold_pp},
-                   {"verdict", !of.baseline_score ? "missing"
-                               : of.failed()      ? "fail"
-                                                  : "pass"}};
+                   {"verdict", of.verdict()}};
   if (of.baseline_score) out.emplace_back("baselineScore", *of.baseline_score);
   if (of.candidate.stats) out.emplace_back("candidateStats", to_json(*of.candidate.stats));
   if (of.delta_pp) out.emplace_back("deltaPP", *of.delta_pp);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include <evalcore/stats/multiplicity.hpp>
@@ -11,19 +12,8 @@
 namespace evalcore::run {
 namespace {
 
-std::vector<stats::pair> scored_pairs(const scored_runs& of) {
-  std::vector<stats::pair> out;
-  for (std::size_t i = 0; i < of.ids.size(); ++i) {
-    const auto& first = of.runs[0].items[i];
-    const auto& second = of.runs[1].items[i];
-    if (first.state == item_state::scored && second.state == item_state::scored)
-      out.push_back({first.value, second.value});
-  }
-  return out;
-}
-
-std::optional<stats::noninferiority> test(const std::vector<stats::pair>& pairs, const gate_options& how) {
-  const auto figures = figures_of(pairs);
+std::optional<stats::noninferiority> test(std::span<const stats::pair> pairs, const paired_figures& figures,
+                                          const gate_options& how) {
   if (figures.binary)
     return stats::compare_binary(figures.better, figures.worse, figures.pairs, how.margin, how.alpha);
   std::vector<double> differences;
@@ -34,7 +24,7 @@ std::optional<stats::noninferiority> test(const std::vector<stats::pair>& pairs,
 
 /// Standard deviation of the items' differences if their mean is 0; where none differ, as many as can be so
 /// without one showing.
-std::optional<double> spread_of(const std::vector<stats::pair>& pairs) {
+std::optional<double> spread_of(std::span<const stats::pair> pairs) {
   if (pairs.size() < 2) return std::nullopt;
   double squares = 0;
   for (const auto& one : pairs) squares += (one.second - one.first) * (one.second - one.first);
@@ -46,9 +36,16 @@ std::optional<double> spread_of(const std::vector<stats::pair>& pairs) {
 suite_gate judge(scored_runs runs, const gate_options& how) {
   suite_gate out;
   out.between = compare(runs, 0, 1);
-  const auto pairs = scored_pairs(runs);
-  out.paired = test(pairs, how);
-  out.worst = out.between.missing.empty() ? out.paired : test(worst_pairs(runs, 0, 1), how);
+  const auto& pairs = out.between.pairs;
+  out.paired = test(pairs, out.between.paired, how);
+  out.worst = out.paired;
+  out.test = out.between.paired.kind();
+  if (!out.between.missing.empty()) {
+    const auto all = worst_pairs(runs, 0, 1);
+    const auto figures = figures_of(all);
+    out.worst = test(all, figures, how);
+    out.test = figures.kind();
+  }
   if (out.worst) out.shown = out.worst->at(how.alpha);
   if (const auto spread = spread_of(pairs)) {
     const stats::paired_design design{.spread = *spread, .margin = how.margin, .alpha = how.alpha};

@@ -1,13 +1,15 @@
 #include <evalcore/base/json_optional.hpp>
 #include <evalcore/run/gate.hpp>
 
+#include "run/interval_json.hpp"
+
 namespace evalcore::run {
 namespace {
 
 json::value told(const std::optional<stats::noninferiority>& of, double alpha) {
   if (!of) return {};
   return json::object{{"difference", of->difference},
-                      {"bounds", json::array{of->bounds.low, of->bounds.high}},
+                      {"bounds", range(of->bounds)},
                       {"p_non_inferior", of->p_non_inferior},
                       {"p_inferior", of->p_inferior},
                       {"shown", name(of->at(alpha))}};
@@ -23,7 +25,7 @@ json::value told(const suite_gate& of, double alpha) {
                       {"items", std::uint64_t{of.runs.ids.size()}},
                       {"missing", std::uint64_t{of.between.missing.size()}},
                       {"shown", name(of.shown)},
-                      {"test", of.between.paired.binary ? "tango" : "t"},
+                      {"test", of.test},
                       {"scores", to_json(of.between.paired)},
                       {"paired", told(of.paired, alpha)},
                       {"missing_worst", told(of.worst, alpha)},

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <utility>
 
+#include <evalcore/base/json_optional.hpp>
+
 namespace evalcore::run {
 
 json::value limit_history(const std::vector<pool::limit_step>& changes) {
@@ -21,7 +23,7 @@ json::value limit_history(const std::vector<pool::limit_step>& changes) {
 std::string limits_json(const std::vector<pool::endpoint_figures>& of) {
   json::array all;
   for (const auto& one : of) {
-    all.push_back(json::object{{"address", one.address.empty() ? json::value() : json::value(one.address)},
+    all.push_back(json::object{{"address", json::text_or_null(one.address)},
                                {"limit_history", limit_history(one.limit_history)}});
   }
   return json::to_text(all);

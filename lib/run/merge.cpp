@@ -23,22 +23,6 @@
 namespace evalcore::run {
 namespace {
 
-result<suite> open_suite(const merge_options& how, const part& first) {
-  const auto& path = how.suite.empty() ? first.run.suite_path : how.suite;
-  auto opened = suite::open(path, how.answers);
-  if (!opened) {
-    auto why = std::move(opened).error();
-    why.message += "; --suite and --answers say where the suite of " + first.path + " is";
-    return why;
-  }
-  if (opened->hash() != first.run.suite_hash) {
-    return fail(errc::bad_suite, stage::suite,
-                path + " is not, or no longer, the suite of " + first.path +
-                    "; --suite and --answers say where that is");
-  }
-  return opened;
-}
-
 backend::info about_of(const part& first) {
   backend::info about;
   const auto probe = json::parse(first.run.probe);
@@ -57,9 +41,7 @@ backend::info about_of(const part& first) {
   about.model = text("model");
   if (const auto slots = number("slots")) about.slots = static_cast<std::uint32_t>(*slots);
   about.context_per_slot = number("context_per_slot");
-  for (const auto& [key, value] : identity_of(first.run)) {
-    if (const auto* held = value.if_string()) about.identity.emplace(key, *held);
-  }
+  about.identity = identity_texts(first.run);
   return about;
 }
 
@@ -260,7 +242,7 @@ result<merged_run> merge(const merge_options& how) {
   auto parts = read_parts(how.parts);
   if (!parts) return std::move(parts).error();
   if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run file");
-  auto suite = open_suite(how, parts->front());
+  auto suite = open_suite(parts->front(), how.suite, how.answers);
   if (!suite) return std::move(suite).error();
   return merging(how, *std::move(suite), *std::move(parts)).run();
 }

@@ -72,6 +72,27 @@ json::object identity_of(const stored_run& run) {
   return members != nullptr ? *members : json::object();
 }
 
+std::map<std::string, std::string> identity_texts(const stored_run& run) {
+  std::map<std::string, std::string> out;
+  for (const auto& [key, value] : identity_of(run)) {
+    if (const auto* text = value.if_string()) out.emplace(key, *text);
+  }
+  return out;
+}
+
+result<suite> open_suite(const part& of, const std::string& named, const std::string& answers) {
+  const auto mend = "; --suite and --answers say where the suite of " + of.path + " is";
+  auto opened = suite::open(named.empty() ? of.run.suite_path : named, answers);
+  if (!opened) {
+    auto why = std::move(opened).error();
+    why.message += mend;
+    return why;
+  }
+  if (opened->hash() == of.run.suite_hash) return opened;
+  return fail(errc::bad_suite, stage::suite,
+              opened->path() + " is not, or no longer, the suite of " + of.path + mend);
+}
+
 result<std::shared_ptr<const score::scorer>> scorer_of(const run_setup& of) {
   if (!of.scorer_named.empty()) return score::find_scorer(of.scorer_named);
   return of.host_scorer.empty() ? nullptr : scored_by_host(of.host_scorer);

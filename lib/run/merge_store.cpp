@@ -44,7 +44,8 @@ result<std::vector<stored_run>> runs_of(const std::string& path) {
   auto database = open_store_file_to_read(path);
   if (!database) return std::move(database).error();
   auto rows = database->prepare(
-      "SELECT suite_path, suite_hash, identity, setup, probe, (SELECT total(json_extract(summary, "
+      "SELECT suite_path, suite_hash, identity, setup, probe, run_id, options, started_unix_ms,"
+      " coalesce(json_extract(summary, '$.wall_s'), 0.0), (SELECT total(json_extract(summary, "
       "'$.wall_s'))"
       " FROM runs AS all_runs WHERE all_runs.suite_hash = runs.suite_hash AND all_runs.identity = "
       "runs.identity)"
@@ -56,7 +57,8 @@ result<std::vector<stored_run>> runs_of(const std::string& path) {
     if (!row) return std::move(row).error();
     if (!*row) return all;
     const auto text = [&](int column) { return std::string(rows->text(column)); };
-    all.push_back({text(0), text(1), text(2), text(3), text(4), rows->real(5)});
+    all.push_back({text(0), text(1), text(2), text(3), text(4), text(5), text(6), rows->integer(7),
+                   rows->real(9), rows->real(8)});
   }
 }
 

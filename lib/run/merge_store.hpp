@@ -19,7 +19,11 @@ struct stored_run {
   std::string identity;  ///< JSON.
   std::string setup;     ///< JSON.
   std::string probe;     ///< JSON.
-  double wall_s = 0;     ///< Of all runs of the file on this suite with this backend that came to their end.
+  std::string run_id;
+  std::string options;  ///< JSON.
+  std::int64_t started_unix_ms = 0;
+  double wall_s = 0;      ///< Of all runs of the file on this suite with this backend that came to their end.
+  double own_wall_s = 0;  ///< Of this run; 0 where it did not come to its end.
 };
 
 /// The runs of a store, newest first. Errors: as store::open_to_read().

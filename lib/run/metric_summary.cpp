@@ -64,7 +64,7 @@ std::optional<stats::estimate> metric_summary::estimate() const {
 }
 
 std::optional<score_interval> metric_summary::interval() const {
-  if (items == 0 || of_logprobs(comes_to)) return std::nullopt;
+  if (scored == 0 || of_logprobs(comes_to)) return std::nullopt;
   // Between 0 and 1 a square is less than its root, so the sums are equal only where all are 0 or 1.
   if (comes_to == score::figure::mean && squares == total)
     return score_interval{"wilson", stats::wilson_interval(static_cast<std::uint64_t>(total), items)};
@@ -81,12 +81,15 @@ std::vector<macro_average> summary::macro_averages() const {
     if (std::ranges::any_of(out, [&](const macro_average& one) { return one.metric == first.metric; }))
       continue;
     std::vector<stats::estimate> strata;
+    std::uint64_t unevaluated = 0;
     for (const auto& one : metrics) {
       const auto mean = one.metric == first.metric ? one.estimate() : std::nullopt;
-      if (mean) strata.push_back(*mean);
+      if (!mean) continue;
+      strata.push_back(*mean);
+      unevaluated += static_cast<std::uint64_t>(one.scored == 0);
     }
     if (strata.size() < 2) continue;
-    out.push_back({first.metric, strata.size(), *stats::stratified_mean(strata)});
+    out.push_back({first.metric, strata.size(), unevaluated, *stats::stratified_mean(strata)});
   }
   return out;
 }

@@ -1,7 +1,7 @@
 #include <cmath>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/base/json.hpp>
 #include <evalcore/run/cost.hpp>
 
@@ -119,12 +119,10 @@ result<price_list> price_list::parse(std::string_view text, std::string name) {
 }
 
 result<price_list> price_list::open(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    return fail(errc::not_found, stage::config, "cannot read the price file " + path + "; check --price");
-  }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return parse(text, path);
+  auto text = read_file(path, "price file", stage::config);
+  if (text) return parse(*text, path);
+  text.error().message += "; check --price";
+  return std::move(text).error();
 }
 
 result<price> price_list::find(std::string_view model) const {

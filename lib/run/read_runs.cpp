@@ -1,59 +1,14 @@
-#include <algorithm>
-#include <map>
-#include <memory>
 #include <utility>
 
 #include <evalcore/run/scored_runs.hpp>
-#include <evalcore/run/store.hpp>
 #include <evalcore/run/suite.hpp>
 
-#include "run/answers.hpp"
-#include "run/merge_parts.hpp"
-#include "run/prepared_item.hpp"
+#include "run/find_runs.hpp"
+#include "run/stored_items.hpp"
 #include "run/tally.hpp"
 
 namespace evalcore::run {
 namespace {
-
-error differ(std::string what) { return fail(errc::invalid_argument, stage::store, std::move(what)); }
-
-result<suite> open_suite(const part& first, const std::string& named, const std::string& answers) {
-  auto opened = suite::open(named.empty() ? first.run.suite_path : named, answers);
-  if (!opened) {
-    auto why = std::move(opened).error();
-    why.message += "; --suite and --answers say where the suite of " + first.path + " is";
-    return why;
-  }
-  if (opened->hash() == first.run.suite_hash) return opened;
-  return fail(errc::bad_suite, stage::suite,
-              opened->path() + " is not, or no longer, the suite of " + first.path +
-                  "; --suite and --answers say where that is");
-}
-
-result<std::vector<part>> parts_of(const std::vector<std::string>& stores) {
-  std::vector<part> out;
-  for (const auto& path : stores) {
-    auto read = read_parts({path});
-    if (!read) return std::move(read).error();
-    out.push_back(std::move(read->front()));
-    const auto& first = out.front();
-    const auto& last = out.back();
-    if (last.run.suite_hash != first.run.suite_hash) {
-      return differ(path + " holds answers to another suite (" + last.run.suite_path + ") than " +
-                    first.path + " (" + first.run.suite_path + "); items are compared within one suite");
-    }
-    if (last.setup.host_scorer != first.setup.host_scorer ||
-        last.setup.scorer_named != first.setup.scorer_named) {
-      return differ(path + " was scored by another scorer than " + first.path);
-    }
-  }
-  return out;
-}
-
-item_score of_failure(const std::string& code) {
-  if (code.empty() || code == name(errc::cancelled)) return {};
-  return {item_state::errored, 0, code};
-}
 
 /// Reads one run. `size`: items of the suite that any of the runs was for.
 result<scored_run> read_run(const part& from, const suite& what, std::size_t size) {
@@ -62,38 +17,20 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
   out.model = from.setup.labels.model_name;
   out.task = from.setup.task;
   out.wall_s = from.run.wall_s;
-  std::map<std::string, std::string> identity;
-  for (const auto& [key, value] : identity_of(from.run)) {
-    if (const auto* text = value.if_string()) identity.emplace(key, *text);
-  }
-  auto named = scorer_of(from.setup);
-  if (!named) return std::move(named).error();
-  item_scorers scorers(*std::move(named));
-  auto store = store::open_to_read(from.path);
-  if (!store) return std::move(store).error();
-  const auto failures = store->last_failures();
-  if (!failures) return failures.error();
+  auto items = stored_items::open(from, what);
+  if (!items) return std::move(items).error();
   summary totals;
   tally tokens(totals);
   for (std::size_t index = 0; index < size; ++index) {
-    const auto item = read_item(what, index, from.setup.request, identity, 0, scorers);
-    if (!item) return item.error();
-    const auto stored = store->find(item->record);
-    if (!stored) return stored.error();
-    if (!*stored) {
-      const auto failed = failures->find({item->record.item_key, item->record.cache_key});
-      out.items.push_back(of_failure(failed == failures->end() ? std::string() : failed->second));
-      continue;
-    }
-    tokens.tokens((*stored)->reply, std::nullopt);
-    const auto verdict = verdict_on(*item, **stored).value_or(score::verdict{});
-    out.items.push_back(verdict.scored ? item_score{item_state::scored, verdict.value, {}}
-                                       : item_score{item_state::unscored, 0, verdict.reason});
+    auto found = items->get(index);
+    if (!found) return std::move(found).error();
+    if (found->stored) tokens.tokens(found->stored->reply, std::nullopt);
+    out.items.push_back(std::move(found->score));
   }
   out.prompt_tokens = totals.prompt_tokens;
   out.completion_tokens = totals.completion_tokens;
   if (from.setup.price) {
-    auto spent = store->spent(from.run.suite_hash, identity);
+    auto spent = items->spent();
     if (!spent) return std::move(spent).error();
     out.spent = *spent;
   }
@@ -104,24 +41,18 @@ result<scored_run> read_run(const part& from, const suite& what, std::size_t siz
 
 result<scored_runs> read_runs(const std::vector<std::string>& stores, const std::string& suite,
                               const std::string& answers) {
-  const auto parts = parts_of(stores);
-  if (!parts) return parts.error();
-  if (parts->empty()) return fail(errc::invalid_argument, stage::config, "name at least one run");
-  const auto what = open_suite(parts->front(), suite, answers);
-  if (!what) return what.error();
-  std::size_t size = 0;
-  for (const auto& one : *parts) size = std::max<std::size_t>(size, one.setup.items);
-  size = std::min(size, what->size());
+  const auto found = find_runs(stores, suite, answers);
+  if (!found) return found.error();
   scored_runs out;
-  out.suite = what->path();
-  for (std::size_t index = 0; index < size; ++index) {
-    auto item = what->get(index);
+  out.suite = found->what.path();
+  for (std::size_t index = 0; index < found->size; ++index) {
+    auto item = found->what.get(index);
     if (!item) return std::move(item).error();
     out.ids.push_back(std::move(item->id));
     out.categories.push_back(std::move(item->category));
   }
-  for (const auto& one : *parts) {
-    auto read = read_run(one, *what, size);
+  for (const auto& one : found->parts) {
+    auto read = read_run(one, found->what, found->size);
     if (!read) return std::move(read).error();
     out.runs.push_back(*std::move(read));
   }

@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <evalcore/base/files.hpp>
 #include <evalcore/run/ids.hpp>
 
 namespace evalcore::run {
@@ -51,6 +52,11 @@ outputs outputs::in(const std::string& folder, const std::string& store) {
   const std::filesystem::path at(folder);
   return {at.string(), store.empty() ? (at / "run.db").string() : store, (at / "rows.jsonl").string(),
           (at / "summary.json").string()};
+}
+
+std::string store_in(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::is_directory(path, failed) ? outputs::in(path).store : path;
 }
 
 result<void> make_folder(const outputs& paths) {

@@ -7,6 +7,7 @@
 
 #include <evalcore/base/hash.hpp>
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 
 #include "run/prepared_item.hpp"
 #include "run/reply_line.hpp"
@@ -129,7 +130,7 @@ std::string to_json(const item& of, const score::verdict& verdict) {
   for (const auto& one : verdict.further) further.emplace_back(std::string(one.metric), one.value);
   return json::to_text(json::object{
       {"id", of.id},
-      {"category", of.category.empty() ? json::value() : json::value(of.category)},
+      {"category", json::text_or_null(of.category)},
       {"scored", verdict.scored},
       {"value", verdict.scored ? json::value(verdict.value) : json::value()},
       {"extracted", verdict.extracted},

@@ -123,7 +123,8 @@ struct store::impl {
         // LEFT JOIN, so that a reply does not go missing with a row that only tells more of it.
         {&find_reply,
          "SELECT body, replies.checksum, predicted_cached_tokens,"
-         " scores.checksum, value, extracted, reason, cost_least"
+         " scores.checksum, value, extracted, reason, cost_least,"
+         " CASE WHEN answered_by IS NULL THEN started_unix_ms END"
          " FROM replies LEFT JOIN attempts USING (attempt_id) LEFT JOIN scores USING (reply_id)"
          " WHERE replies.item_key = ? AND replies.cache_key = ?"},
         {&find_same_request,
@@ -301,6 +302,7 @@ struct store::impl {
     if (!reply) return std::move(reply).error();
     stored_reply out{*std::move(reply), std::nullopt, std::nullopt};
     out.priced = !find_reply.is_null(7);
+    if (!find_reply.is_null(8)) out.sent_unix_ms = find_reply.integer(8);
     if (!find_reply.is_null(2))
       out.predicted_cached_tokens = static_cast<std::uint64_t>(find_reply.integer(2));
     if (find_reply.is_null(3)) return std::optional(std::move(out));

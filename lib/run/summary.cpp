@@ -8,6 +8,7 @@
 #include <evalcore/base/version.hpp>
 #include <evalcore/stats/rate.hpp>
 
+#include "run/interval_json.hpp"
 #include "run/limit_text.hpp"
 
 namespace evalcore::run {
@@ -29,7 +30,7 @@ json::value endpoints(const std::vector<pool::endpoint_figures>& of) {
   json::array all;
   for (const auto& one : of) {
     all.push_back(json::object{
-        {"address", one.address.empty() ? json::value() : json::value(one.address)},
+        {"address", json::text_or_null(one.address)},
         {"sent", one.sent},
         {"answered", one.answered},
         {"failed", one.failed},
@@ -81,8 +82,7 @@ json::value noise(const std::optional<noise_floor>& of) {
   };
   const auto bounds = [&](std::uint64_t noise_floor::* which) {
     if (!of) return json::value(json::array{json::value(), json::value()});
-    const auto rate = stats::exact_bounds((*of).*which, of->pairs);
-    return json::value(json::array{rate.low, rate.high});
+    return range(stats::exact_bounds((*of).*which, of->pairs));
   };
   const auto rate = of && of->pairs > 0
                         ? std::optional(static_cast<double>(of->flips) / static_cast<double>(of->pairs))
@@ -110,13 +110,13 @@ json::value standard_error(const std::optional<stats::estimate>& of) {
 json::value macro(const std::vector<macro_average>& of) {
   json::array all;
   for (const auto& one : of) {
-    const auto bounds = one.interval();
     all.push_back(json::object{
         {"metric", one.metric},
         {"categories", one.categories},
+        {"unevaluated", one.unevaluated},
         {"score", one.mean.value},
         {"stderr", standard_error(one.mean)},
-        {"interval", bounds ? json::value(json::array{bounds->low, bounds->high}) : json::value()},
+        {"interval", range(one.interval())},
     });
   }
   return all;
@@ -176,15 +176,14 @@ std::string to_json(const summary& of) {
   for (const auto& one : of.metrics) {
     const auto interval = one.interval();
     metrics.push_back(json::object{
-        {"category", one.category.empty() ? json::value() : json::value(one.category)},
+        {"category", json::text_or_null(one.category)},
         {"metric", one.metric},
         {"items", one.items},
         {"scored", one.scored},
-        {"score", finite(one.score())},
+        {"score", one.scored > 0 ? finite(one.score()) : json::value()},
         {"score_bounds", json::array{finite(one.score()), one.upper_bound()}},
-        {"stderr", standard_error(one.estimate())},
-        {"interval",
-         interval ? json::value(json::array{interval->bounds.low, interval->bounds.high}) : json::value()},
+        {"stderr", standard_error(one.scored > 0 ? one.estimate() : std::nullopt)},
+        {"interval", interval ? range(interval->bounds) : json::value()},
         {"interval_kind", interval ? json::value(interval->kind) : json::value()},
     });
   }
@@ -195,7 +194,7 @@ std::string to_json(const summary& of) {
       {"suite", of.suite_path},
       {"suite_hash", of.suite_hash},
       {"task", of.task},
-      {"shard", of.shard.empty() ? json::value() : json::value(of.shard)},
+      {"shard", json::text_or_null(of.shard)},
       {"backend", json::object{{"selector", of.backend.selector},
                                {"dialect", of.backend.dialect},
                                {"model", of.backend.model},
@@ -220,7 +219,7 @@ std::string to_json(const summary& of) {
       {"not_run", of.not_run},
       {"not_saved", of.not_saved},
       {"interrupted", of.interrupted},
-      {"stopped", of.stopped.empty() ? json::value() : json::value(of.stopped)},
+      {"stopped", json::text_or_null(of.stopped)},
       {"possibly_paid_twice", of.possibly_paid_twice},
       {"score", json::or_null(of.score())},
       {"score_bounds", json::array{json::or_null(of.score()), json::or_null(of.score_upper_bound())}},

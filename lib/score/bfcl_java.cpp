@@ -1,29 +1,14 @@
-#include <array>
 #include <string>
 #include <utility>
 
 #include "score/bfcl_language.hpp"
-#include "score/pattern.hpp"
+#include "score/bfcl_source.hpp"
 #include "score/python_text.hpp"
 
 namespace evalcore::score {
 namespace {
 
 using chat::python_value;
-
-python_value text_value(std::string_view text) { return python_value(std::string(text)); }
-
-/// A pattern that is known to compile.
-pattern known(std::string_view text, bool dot_all = false) {
-  return *pattern::compile_backtracking(text, {.dot_all = dot_all});
-}
-
-/// Where the bound on steps is reached, nothing is found: the text then stays a text, as it does in any
-/// form that is not known.
-std::optional<pattern::match> first(const pattern& what, std::string_view in) {
-  auto found = what.find(in);
-  return found ? *std::move(found) : std::nullopt;
-}
 
 std::vector<pattern::match> all(const pattern& what, std::string_view in) {
   auto found = what.find_all(in);
@@ -36,26 +21,27 @@ std::string_view group(const pattern::match& of, std::size_t index) {
   return of[index].value_or(std::string_view());
 }
 
-std::string_view without_last(std::string_view text) { return text.substr(0, text.size() - 1); }
-
-/// A line end behind the value passes BFCL's patterns.
-std::string_view without_line_end(std::string_view text) {
-  return text.ends_with('\n') ? without_last(text) : text;
-}
-
 python_value int_or_text(std::string_view digits, std::string_view text) {
   return python_int(digits).value_or(text_value(text));
 }
 
+const pattern& long_form() {
+  static const pattern out = known(R"(^-?\d+[lL]$)");
+  return out;
+}
+
+const pattern& float_form() {
+  static const pattern out = known(R"(^-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$)");
+  return out;
+}
+
 /// A value whose type is not declared.
 python_value guessed(std::string_view text) {
-  static const pattern long_form = known(R"(^-?\d+[lL]$)");
-  static const pattern float_form = known(R"(^-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$)");
   if (text == "true") return python_value(true);
   if (text == "false") return python_value(false);
   if (text.starts_with('"') && text.ends_with('"')) return text_value(without_ends(text));
-  if (matches(long_form, text)) return int_or_text(without_last(without_line_end(text)), text);
-  if (matches(float_form, text)) {
+  if (matches(long_form(), text)) return int_or_text(without_last(without_line_end(text)), text);
+  if (matches(float_form(), text)) {
     if (const auto number = python_float(without_last(without_line_end(text)))) return python_value(*number);
   }
   if (auto number = python_int(text)) return *std::move(number);
@@ -75,7 +61,7 @@ result<python_value> array_list(std::string_view text, std::string_view nested) 
   static const pattern empty = known(R"(new\s+ArrayList<\w*>\(\))");
   std::vector<std::string_view> pieces;
   if (const auto list = first(of_list, text)) {
-    for (const auto piece : python_split(group(*list, 1), ',')) pieces.push_back(python_strip(piece));
+    for (const auto piece : python_split(group(*list, 1), ",")) pieces.push_back(python_strip(piece));
   } else if (const auto block = first(of_block, text)) {
     for (const auto& one : all(added, group(*block, 1))) pieces.push_back(python_strip(group(one, 1)));
   } else if (!matches(empty, text)) {
@@ -99,7 +85,7 @@ result<python_value> array(std::string_view text, std::string_view nested) {
   const auto found = first(form, text);
   if (!found) return text_value(text);
   python_value::list out;
-  for (const auto piece : python_split(group(*found, 1), ',')) {
+  for (const auto piece : python_split(group(*found, 1), ",")) {
     const auto bare = python_strip(piece);
     if (bare.empty()) continue;
     auto value = element(bare, nested);
@@ -113,37 +99,30 @@ python_value hash_map(std::string_view text) {
   static const pattern block = known(R"(new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\})", true);
   static const pattern put = known(R"re(put\("(.*?)",\s*(.*?)\))re");
   static const pattern empty = known(R"(new\s+HashMap<.*?>\s*\(\))");
-  python_value::dict out;
+  source_dict out;
   if (const auto found = first(block, text)) {
-    for (const auto& one : all(put, group(*found, 1))) {
-      python_value key = text_value(group(one, 1));
-      python_value value = guessed(python_strip(group(one, 2)));
-      bool held = false;
-      for (auto& item : out.items) {
-        if (item.first == key) item.second = value, held = true;
-      }
-      if (!held) out.items.emplace_back(std::move(key), std::move(value));
-    }
-    return python_value(std::move(out));
+    for (const auto& one : all(put, group(*found, 1)))
+      out.put(group(one, 1), guessed(python_strip(group(one, 2))));
+  } else if (!matches(empty, text)) {
+    return text_value(text);
   }
-  return matches(empty, text) ? python_value(std::move(out)) : text_value(text);
+  return std::move(out).take();
 }
 
 }  // namespace
 
 result<python_value> java_value(std::string_view text, std::string_view word, std::string_view nested) {
   static const pattern whole = known(R"(^-?\d+$)");
-  static const pattern with_f = known(R"(^-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$)");
   static const pattern real = known(R"(^-?\d+(\.\d+)?([eE][+-]?\d+)?$)");
-  static const pattern with_l = known(R"(^-?\d+[lL]$)");
   const auto line = without_line_end(text);
   if (word == "byte" || word == "short" || word == "integer") {
     return matches(whole, text) ? int_or_text(line, text) : text_value(text);
   }
-  if (word == "long") return matches(with_l, text) ? int_or_text(without_last(line), text) : text_value(text);
+  if (word == "long")
+    return matches(long_form(), text) ? int_or_text(without_last(line), text) : text_value(text);
   if (word == "float" || word == "double") {
     const bool single = word == "float";
-    if (!matches(single ? with_f : real, text)) return text_value(text);
+    if (!matches(single ? float_form() : real, text)) return text_value(text);
     const auto number = python_float(single ? without_last(line) : line);
     return number ? python_value(*number) : text_value(text);
   }

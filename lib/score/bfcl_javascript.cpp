@@ -1,25 +1,14 @@
-#include <algorithm>
 #include <string>
 #include <utility>
 
 #include "score/bfcl_language.hpp"
-#include "score/pattern.hpp"
+#include "score/bfcl_source.hpp"
 #include "score/python_text.hpp"
 
 namespace evalcore::score {
 namespace {
 
 using chat::python_value;
-
-python_value text_value(std::string_view text) { return python_value(std::string(text)); }
-
-pattern known(std::string_view text) { return *pattern::compile_backtracking(text); }
-
-/// Nothing where the bound on steps is reached: the value then stays a text.
-std::optional<pattern::match> first(const pattern& what, std::string_view in) {
-  auto found = what.find(in);
-  return found ? *std::move(found) : std::nullopt;
-}
 
 bool in_quotes(std::string_view text) {
   return (text.starts_with('"') && text.ends_with('"')) || (text.starts_with('\'') && text.ends_with('\''));
@@ -45,7 +34,7 @@ python_value rows(std::string_view text) {
     auto row = python_strip(one[1].value_or(std::string_view()));
     if (out.elements.empty() && row.starts_with('[')) row.remove_prefix(1);
     python_value::list elements;
-    for (const auto piece : python_split(row, ',')) elements.elements.push_back(guessed(piece));
+    for (const auto piece : python_split(row, ",")) elements.elements.push_back(guessed(piece));
     out.elements.emplace_back(std::move(elements));
   }
   return python_value(std::move(out));
@@ -62,7 +51,7 @@ python_value array(std::string_view text, std::string_view nested) {
   const auto inside = python_strip((*found)[1] ? *(*found)[1] : (*found)[2].value_or(std::string_view()));
   python_value::list out;
   if (inside.empty()) return python_value(std::move(out));
-  for (const auto piece : python_split(inside, ',')) {
+  for (const auto piece : python_split(inside, ",")) {
     auto value = nested.empty() ? guessed(piece) : javascript_value(python_strip(piece), nested, {});
     if (!value) return text_value(text);
     out.elements.push_back(*std::move(value));
@@ -74,8 +63,7 @@ python_value dict(std::string_view text) {
   static const pattern braces = known(R"(^\{(.*?)\})");
   static const pattern pair = known(R"(([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$))");
   text = python_strip(text);
-  python_value::dict out;
-  if (text == "{}") return python_value(std::move(out));
+  if (text == "{}") return python_value(python_value::dict());
   const auto found = first(braces, text);
   if (!found) return text_value(text);
   const auto pairs = pair.find_all((*found)[1].value_or(std::string_view()));
@@ -85,20 +73,15 @@ python_value dict(std::string_view text) {
     if (from == std::string_view::npos) return std::string_view();
     return of.substr(from, of.find_last_not_of("'\"") - from + 1);
   };
+  source_dict out;
   for (const auto& one : *pairs) {
-    python_value key = text_value(stripped(python_strip(one[1].value_or(std::string_view()))));
     const auto bare = python_strip(one[2].value_or(std::string_view()));
-    python_value value = bare.starts_with('[') && bare.ends_with(']')   ? array(bare, {})
-                         : bare.starts_with('{') && bare.ends_with('}') ? dict(bare)
-                                                                        : guessed(stripped(bare));
-    const auto held = std::ranges::find(out.items, key, &std::pair<python_value, python_value>::first);
-    if (held != out.items.end()) {
-      held->second = std::move(value);
-    } else {
-      out.items.emplace_back(std::move(key), std::move(value));
-    }
+    out.put(stripped(python_strip(one[1].value_or(std::string_view()))),
+            bare.starts_with('[') && bare.ends_with(']')   ? array(bare, {})
+            : bare.starts_with('{') && bare.ends_with('}') ? dict(bare)
+                                                           : guessed(stripped(bare)));
   }
-  return python_value(std::move(out));
+  return std::move(out).take();
 }
 
 }  // namespace
@@ -107,7 +90,7 @@ result<python_value> javascript_value(std::string_view text, std::string_view wo
   static const pattern whole = known(R"(^-?\d+$)");
   static const pattern real = known(R"(^-?\d+(\.\d+)?$)");
   static const pattern big = known(R"(^-?\d+n$)");
-  const auto line = text.ends_with('\n') ? text.substr(0, text.size() - 1) : text;
+  const auto line = without_line_end(text);
   if (word == "String") return text_value(in_quotes(text) ? without_ends(text) : text);
   if (word == "integer") {
     return first(whole, text) ? python_int(line).value_or(text_value(text)) : text_value(text);
@@ -117,8 +100,7 @@ result<python_value> javascript_value(std::string_view text, std::string_view wo
     return number ? python_value(*number) : text_value(text);
   }
   if (word == "Bigint") {
-    return first(big, text) ? python_int(line.substr(0, line.size() - 1)).value_or(text_value(text))
-                            : text_value(text);
+    return first(big, text) ? python_int(without_last(line)).value_or(text_value(text)) : text_value(text);
   }
   if (word == "Boolean") {
     return text == "true" || text == "false" ? python_value(text == "true") : text_value(text);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 
 #include <evalcore/score/bfcl.hpp>
 
@@ -23,11 +24,11 @@ constexpr std::array python_words{
 };
 constexpr std::array java_words{
     type_word{"byte", python_type::integer},    type_word{"short", python_type::integer},
-    type_word{"integer", python_type::integer}, type_word{"float", python_type::floating},
-    type_word{"double", python_type::floating}, type_word{"long", python_type::integer},
+    type_word{"integer", python_type::integer}, type_word{"long", python_type::integer},
+    type_word{"float", python_type::floating},  type_word{"double", python_type::floating},
     type_word{"boolean", python_type::boolean}, type_word{"char", python_type::string},
-    type_word{"Array", python_type::list},      type_word{"ArrayList", python_type::list},
-    type_word{"HashMap", python_type::dict},    type_word{"String", python_type::string},
+    type_word{"String", python_type::string},   type_word{"Array", python_type::list},
+    type_word{"ArrayList", python_type::list},  type_word{"HashMap", python_type::dict},
     type_word{"any", python_type::string},
 };
 constexpr std::array javascript_words{
@@ -75,17 +76,10 @@ bool is_list_of(call_language in, std::string_view word) noexcept {
   return word == "array";
 }
 
-std::string_view known_types(call_language in) noexcept {
-  switch (in) {
-    case call_language::python:
-      break;
-    case call_language::java:
-      return "byte, short, integer, long, float, double, boolean, char, String, Array, ArrayList, HashMap, "
-             "any";
-    case call_language::javascript:
-      return "String, integer, float, Bigint, Boolean, dict, array, any";
-  }
-  return "string, integer, float, boolean, array, tuple, dict, any";
+std::string known_types(call_language in) {
+  std::string out;
+  for (const auto& one : words_of(in)) out.append(out.empty() ? "" : ", ").append(one.word);
+  return out;
 }
 
 }  // namespace evalcore::score

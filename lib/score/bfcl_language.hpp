@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include <evalcore/base/result.hpp>
@@ -17,7 +18,7 @@ enum class python_type : std::uint8_t { none, boolean, integer, floating, string
 /// Whether `word` is a list whose elements have a declared type of their own.
 [[nodiscard]] bool is_list_of(chat::call_language in, std::string_view word) noexcept;
 /// "string, integer, …", for messages.
-[[nodiscard]] std::string_view known_types(chat::call_language in) noexcept;
+[[nodiscard]] std::string known_types(chat::call_language in);
 
 /// What BFCL's checker makes of a value that is the source text of an expression in Java: numbers, booleans,
 /// arrays, ArrayLists and HashMaps become values, what is not in the form of its declared type stays text.

@@ -34,15 +34,14 @@ result<declared_type> read_type(chat::call_language in, const json::value& schem
   out.word = word_of(&schema);
   const auto outer = type_for(in, out.word);
   if (!outer) {
-    return bad(where + " has type \"" + out.word + "\"; known are " + std::string(known_types(in)));
+    return bad(where + " has type \"" + out.word + "\"; known are " + known_types(in));
   }
   out.outer = *outer;
   if (!is_list_of(in, out.word)) return out;
   out.nested_word = word_of(schema.find("items"));
   out.nested = type_for(in, out.nested_word);
   if (!out.nested) {
-    return bad(where + " has items of type \"" + out.nested_word + "\"; known are " +
-               std::string(known_types(in)));
+    return bad(where + " has items of type \"" + out.nested_word + "\"; known are " + known_types(in));
   }
   return out;
 }

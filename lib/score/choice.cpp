@@ -97,6 +97,8 @@ class choice final : public scorer {
     if (best != *right)
       out.reason =
           "chose \"" + clipped(out.extracted) + "\", expected \"" + clipped((*what.choices)[*right]) + "\"";
+    if (what.explain)
+      out.steps = {{"extract", out.extracted}, {"compare", out.reason.empty() ? "right" : out.reason}};
     return out;
   }
 

@@ -3,14 +3,11 @@
 
 #include "score/pattern.hpp"
 #include "score/scorers.hpp"
-#include "score/text.hpp"
 #include "score/text_scorer.hpp"
 #include "score/unicode.hpp"
 
 namespace evalcore::score {
 namespace {
-
-constexpr const char* wanted = "scorer f1: the target must be a string or a list of accepted strings";
 
 std::vector<std::string_view> words_of(std::string_view text) {
   static const pattern word = *pattern::compile_backtracking(R"(\S+)");
@@ -79,15 +76,10 @@ class f1 final : public text_scorer {
   }
 
   [[nodiscard]] result<void> check(const task& what) const override {
-    if (!accepted_texts(*what.target)) return fail(errc::bad_suite, stage::suite, wanted);
-    return {};
+    return check_texts(what, name(), true);
   }
 
  private:
-  [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
-                                                           std::string_view text) const override {
-    return std::optional(std::string(trimmed(text)));
-  }
   [[nodiscard]] std::string normalised(std::string answer) const override { return normal(answer); }
 
   [[nodiscard]] comparison compare(const task& what, const std::string& answer) const override {
@@ -103,8 +95,6 @@ class f1 final : public text_scorer {
     if (out.value < 1) out.reason = got_expected(answer, texts);
     return out;
   }
-
-  [[nodiscard]] comparison without_answer(const task& /*what*/) const override { return {}; }
 };
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "score/scorers.hpp"
 #include "score/text.hpp"
 #include "score/text_scorer.hpp"
@@ -8,9 +6,6 @@
 namespace evalcore::score {
 namespace {
 
-constexpr const char* wanted =
-    "scorer includes: the target must be a string with something in it, or a list of such strings";
-
 class includes final : public text_scorer {
  public:
   explicit includes(bool ignore_case) : ignore_case_(ignore_case) {}
@@ -18,18 +13,11 @@ class includes final : public text_scorer {
   [[nodiscard]] std::string_view metric() const noexcept override { return "includes"; }
 
   [[nodiscard]] result<void> check(const task& what) const override {
-    const auto texts = accepted_texts(*what.target);
     // Every text holds an empty one.
-    const bool fit = texts && std::ranges::none_of(*texts, [](auto one) { return trimmed(one).empty(); });
-    return fit ? result<void>() : fail(errc::bad_suite, stage::suite, wanted);
+    return check_texts(what, name(), false);
   }
 
  private:
-  [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
-                                                           std::string_view text) const override {
-    return std::optional(std::string(trimmed(text)));
-  }
-
   [[nodiscard]] std::string normalised(std::string answer) const override {
     return ignore_case_ ? lower(answer) : answer;
   }
@@ -42,8 +30,6 @@ class includes final : public text_scorer {
     }
     return {.value = 0, .reason = got_expected(answer, texts) + " in it"};
   }
-
-  [[nodiscard]] comparison without_answer(const task& /*what*/) const override { return {}; }
 
   bool ignore_case_;
 };

@@ -9,6 +9,7 @@
 #include <valijson/validator.hpp>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <limits>
@@ -28,6 +29,10 @@ using valijson::adapters::NlohmannJsonAdapter;
 error bad(std::string why) {
   return fail(errc::bad_suite, stage::suite, "scorer json_schema: " + std::move(why));
 }
+
+/// The library keeps an error of each part that is wrong, some hundred bytes for two of the text. Of the JSON
+/// of a reply beyond so many bytes only whether it is valid is told.
+constexpr std::size_t most_explained = 100'000;
 
 /// Draft 7 takes a number without a fraction for an integer, however it is written; the library goes by how.
 /// It reads integers as signed ones. Whether all of them are.
@@ -81,6 +86,9 @@ class json_schema final : public text_scorer {
   }
 
  private:
+  /// To check a schema is to build it, which compare() does anyway.
+  [[nodiscard]] result<void> usable(const task& /*what*/) const override { return {}; }
+
   [[nodiscard]] result<std::optional<std::string>> extract(const task& /*what*/,
                                                            std::string_view text) const override {
     return json_in(text);
@@ -96,8 +104,10 @@ class json_schema final : public text_scorer {
     valijson::ValidationResults found;
     try {
       valijson::Validator validator;
-      if (validator.validate(schema, NlohmannJsonAdapter(document), &found))
+      auto* wanted = answer.size() <= most_explained ? &found : nullptr;
+      if (validator.validate(schema, NlohmannJsonAdapter(document), wanted))
         return {.value = 1, .reason = {}};
+      if (wanted == nullptr) return {.value = 0, .reason = "the JSON of the reply, a long one, is not valid"};
     } catch (const std::exception& failure) {
       return {.reason = std::string("the schema cannot be applied: ") + failure.what(), .scored = false};
     }
@@ -109,7 +119,8 @@ class json_schema final : public text_scorer {
     return {.value = 0, .reason = clipped(where + ": " + first.description)};
   }
 
-  [[nodiscard]] comparison without_answer(const task& /*what*/) const override {
+  [[nodiscard]] comparison without_answer(const task& what) const override {
+    if (auto fit = check(what); !fit) return {.reason = fit.error().message, .scored = false};
     return {.value = 0, .reason = "no JSON in the reply"};
   }
 };

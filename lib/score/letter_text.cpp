@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include <evalcore/base/ascii.hpp>
+
 #include "score/pattern.hpp"
 #include "score/text.hpp"
 
@@ -46,10 +48,7 @@ class reader {
   bool skip_word(const std::array<std::string_view, count>& words) {
     for (const auto word : words) {
       if (at_ + word.size() > text_.size() || inside_word(at_ + word.size())) continue;
-      const auto here = text_.substr(at_, word.size());
-      const bool same = std::ranges::equal(
-          here, word, {}, [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-      if (!same) continue;
+      if (!ascii::equal_without_case(text_.substr(at_, word.size()), word)) continue;
       at_ += word.size();
       return true;
     }

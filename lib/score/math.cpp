@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "score/math_text.hpp"
 #include "score/scorers.hpp"
 #include "score/text.hpp"
@@ -8,18 +6,13 @@
 namespace evalcore::score {
 namespace {
 
-constexpr const char* wanted =
-    "scorer math: the target must be a string with something in it, or a list of such strings";
-
 class math final : public text_scorer {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "math"; }
   [[nodiscard]] std::string_view metric() const noexcept override { return "math_match"; }
 
   [[nodiscard]] result<void> check(const task& what) const override {
-    const auto texts = accepted_texts(*what.target);
-    const bool fit = texts && std::ranges::none_of(*texts, [](auto one) { return trimmed(one).empty(); });
-    return fit ? result<void>() : fail(errc::bad_suite, stage::suite, wanted);
+    return check_texts(what, name(), false);
   }
 
  private:

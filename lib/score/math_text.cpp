@@ -1,7 +1,6 @@
 #include "score/math_text.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -28,16 +27,6 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
   text = std::move(out);
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view at) {
-  std::vector<std::string_view> out;
-  for (;;) {
-    const auto end = text.find(at);
-    out.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + at.size());
-  }
-}
-
 /// The bytes of the first character.
 std::size_t first_width(std::string_view text) {
   std::size_t width = 1;
@@ -47,7 +36,7 @@ std::size_t first_width(std::string_view text) {
 
 /// \sqrt3 becomes \sqrt{3}; absent where nothing follows a root.
 std::optional<std::string> with_braces_at_roots(const std::string& text) {
-  const auto pieces = split(text, "\\sqrt");
+  const auto pieces = python_split(text, "\\sqrt");
   std::string out(pieces.front());
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const auto piece = pieces[i];
@@ -65,7 +54,7 @@ std::optional<std::string> with_braces_at_roots(const std::string& text) {
 
 /// \frac12 becomes \frac{1}{2}; absent where nothing follows one.
 std::optional<std::string> with_braces_at_fractions(const std::string& text) {
-  const auto pieces = split(text, "\\frac");
+  const auto pieces = python_split(text, "\\frac");
   std::string out(pieces.front());
   for (std::size_t i = 1; i < pieces.size(); ++i) {
     const auto piece = pieces[i];
@@ -102,7 +91,7 @@ std::optional<std::string> stripped(std::string_view given) {
   replace_all(text, "\\\\", "\\");
   for (const auto fraction : {"tfrac", "dfrac"}) replace_all(text, fraction, "frac");
   for (const auto gone : {"\\left", "\\right", "^{\\circ}", "^\\circ", "\\$"}) replace_all(text, gone, "");
-  if (const auto units = split(text, "\\text{ "); units.size() > 1) {
+  if (const auto units = python_split(text, "\\text{ "); units.size() > 1) {
     if (units.size() > 2) return std::nullopt;
     text = std::string(units.front());
   }
@@ -111,7 +100,7 @@ std::optional<std::string> stripped(std::string_view given) {
   replace_all(text, "{.", "{0.");
   if (text.empty()) return text;
   if (text.front() == '.') text.insert(text.begin(), '0');
-  if (const auto sides = split(text, "="); sides.size() == 2 && sides[0].size() <= 2)
+  if (const auto sides = python_split(text, "="); sides.size() == 2 && sides[0].size() <= 2)
     text = std::string(sides[1]);
   auto rooted = with_braces_at_roots(text);
   if (!rooted) return std::nullopt;
@@ -121,7 +110,7 @@ std::optional<std::string> stripped(std::string_view given) {
   if (!fractions) return std::nullopt;
   text = *std::move(fractions);
   if (text == "0.5") return "\\frac{1}{2}";
-  if (const auto sides = split(text, "/"); sides.size() == 2) {
+  if (const auto sides = python_split(text, "/"); sides.size() == 2) {
     const auto over = whole_number(sides[0]);
     const auto under = whole_number(sides[1]);
     if (over && under) return "\\frac{" + *over + "}{" + *under + "}";
@@ -189,9 +178,7 @@ bool equivalent(std::string_view a, std::string_view b, int depth) {  // NOLINT(
   if (first && second ? *first == *second : a == b) return true;
   const auto number = number_in(a);
   const auto other = number_in(b);
-  if (number && other) {
-    return std::abs(*number - *other) <= 1e-9 * std::max(std::abs(*number), std::abs(*other));
-  }
+  if (number && other) return same_number(*number, *other);
   if (depth == most_depth) return false;
   // Sets are compared element by element with each other: not those of a size that no answer has.
   constexpr std::size_t most_elements = 200;

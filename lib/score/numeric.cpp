@@ -24,10 +24,6 @@ std::optional<double> target_number(const json::value& target) {
   return number->value;
 }
 
-bool equal(double a, double b) {
-  return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
-}
-
 class numeric final : public text_scorer {
  public:
   [[nodiscard]] std::string_view name() const noexcept override { return "numeric"; }
@@ -47,7 +43,7 @@ class numeric final : public text_scorer {
 
   [[nodiscard]] comparison compare(const task& what, const std::string& answer) const override {
     const auto got = last_number(answer);
-    if (got && equal(got->value, *target_number(*what.target))) return {.value = 1, .reason = {}};
+    if (got && same_number(got->value, *target_number(*what.target))) return {.value = 1, .reason = {}};
     return {.value = 0, .reason = "got " + clipped(answer) + ", expected " + json::to_text(*what.target)};
   }
 
@@ -57,6 +53,10 @@ class numeric final : public text_scorer {
 };
 
 }  // namespace
+
+bool same_number(double a, double b) noexcept {
+  return a == b || std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b));
+}
 
 made_scorer make_numeric(const options& how) {
   if (auto fit = how.only({}); !fit) return std::move(fit).error();

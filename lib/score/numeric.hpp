@@ -15,4 +15,7 @@ struct number_in_text {
 /// its sign; digits that follow a letter ("Q4") are part of a word. Takes linear time.
 [[nodiscard]] std::optional<number_in_text> last_number(std::string_view text);
 
+/// Within 1e-9 of the larger.
+[[nodiscard]] bool same_number(double a, double b) noexcept;
+
 }  // namespace evalcore::score

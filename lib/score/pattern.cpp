@@ -160,16 +160,20 @@ result<std::vector<pattern::match>> pattern::find_all(std::string_view text) con
     auto found = find(text, from, bound);
     if (!found) return std::move(found).error();
     if (!*found) break;
-    const auto whole = *(**found)[0];
-    const auto end = static_cast<std::size_t>(whole.data() - text.data()) + whole.size();
-    from = whole.empty() ? end + 1 : end;
-    // Not into the middle of a character.
-    while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+    from = behind(**found, text);
     out.push_back(*std::move(*found));
   }
   return out;
 }
 
 std::size_t pattern::groups() const noexcept { return engine_->groups(); }
+
+std::size_t pattern::behind(const match& found, std::string_view text) noexcept {
+  const auto whole = *found[0];
+  auto out = static_cast<std::size_t>(whole.data() - text.data()) + std::max<std::size_t>(whole.size(), 1);
+  // Not into the middle of a character.
+  while (out < text.size() && (static_cast<unsigned char>(text[out]) & 0xC0U) == 0x80U) ++out;
+  return out;
+}
 
 }  // namespace evalcore::score

@@ -45,6 +45,8 @@ class pattern {
   /// All matches, which do not overlap, within one bound. Errors: as find().
   [[nodiscard]] result<std::vector<match>> find_all(std::string_view text) const;
   [[nodiscard]] std::size_t groups() const noexcept;
+  /// Where the search for the next match in the text begins.
+  [[nodiscard]] static std::size_t behind(const match& found, std::string_view text) noexcept;
 
  private:
   struct engine;

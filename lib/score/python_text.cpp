@@ -5,6 +5,8 @@
 #include <limits>
 #include <string>
 
+#include <evalcore/base/ascii.hpp>
+
 namespace evalcore::score {
 namespace {
 
@@ -25,11 +27,6 @@ std::optional<std::string> without_underscores(std::string_view text) {
   return out;
 }
 
-bool is_word(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word,
-                            [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
-
 }  // namespace
 
 std::string_view python_strip(std::string_view text) noexcept {
@@ -38,13 +35,13 @@ std::string_view python_strip(std::string_view text) noexcept {
   return text;
 }
 
-std::vector<std::string_view> python_split(std::string_view text, char separator) {
+std::vector<std::string_view> python_split(std::string_view text, std::string_view separator) {
   std::vector<std::string_view> out;
   for (;;) {
     const auto end = text.find(separator);
     out.push_back(text.substr(0, end));
     if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
+    text.remove_prefix(end + separator.size());
   }
 }
 
@@ -76,9 +73,9 @@ std::optional<double> python_float(std::string_view text) {
   const bool minus = text.starts_with('-');
   if (minus || text.starts_with('+')) text.remove_prefix(1);
   const double sign = minus ? -1 : 1;
-  if (is_word(text, "inf") || is_word(text, "infinity"))
+  if (ascii::equal_without_case(text, "inf") || ascii::equal_without_case(text, "infinity"))
     return sign * std::numeric_limits<double>::infinity();
-  if (is_word(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (ascii::equal_without_case(text, "nan")) return std::numeric_limits<double>::quiet_NaN();
   const auto plain = without_underscores(text);
   if (!plain || plain->empty() || !(digit(plain->front()) || plain->front() == '.')) return std::nullopt;
   double value = 0;

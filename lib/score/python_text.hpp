@@ -12,8 +12,8 @@ namespace evalcore::score {
 
 /// str.strip(), of ASCII's white space.
 [[nodiscard]] std::string_view python_strip(std::string_view text) noexcept;
-/// str.split(separator): of an empty text one empty piece.
-[[nodiscard]] std::vector<std::string_view> python_split(std::string_view text, char separator);
+/// text.split(separator), which must not be empty: of an empty text one empty piece.
+[[nodiscard]] std::vector<std::string_view> python_split(std::string_view text, std::string_view separator);
 /// text[1:-1], by characters.
 [[nodiscard]] std::string_view without_ends(std::string_view text) noexcept;
 /// int(text) of ASCII digits; absent where Python raises.

@@ -40,9 +40,7 @@ class regex final : public text_scorer {
       const auto held = trimmed(groups[group_].value_or(std::string_view()));
       if (!held.empty() || group_ == 0) out = held;
       if (out && first_) break;
-      const auto whole = *groups[0];
-      from = static_cast<std::size_t>(whole.data() - text.data()) + std::max<std::size_t>(whole.size(), 1);
-      while (from < text.size() && (static_cast<unsigned char>(text[from]) & 0xC0U) == 0x80U) ++from;
+      from = pattern::behind(groups, text);
     }
     return out;
   }

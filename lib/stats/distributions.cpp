@@ -4,6 +4,7 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/gamma.hpp>
 
 #include <cmath>
 #include <limits>
@@ -32,6 +33,8 @@ double student_quantile_of_tail(double tail, double degrees) {
 double noncentral_student_tail(double t, double degrees, double noncentrality) {
   return boost::math::cdf(boost::math::complement(boost::math::non_central_t(degrees, noncentrality), t));
 }
+
+double chi_squared_at_most(double x, double degrees) { return boost::math::gamma_p(degrees / 2, x / 2); }
 
 double beta_quantile(double a, double b, double p) { return boost::math::ibeta_inv(a, b, p); }
 

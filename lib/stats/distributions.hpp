@@ -15,6 +15,8 @@ namespace evalcore::stats {
 /// P(T > t) of the noncentral t.
 [[nodiscard]] double noncentral_student_tail(double t, double degrees, double noncentrality);
 
+/// P(X <= x) of chi-squared. x >= 0, `degrees` > 0.
+[[nodiscard]] double chi_squared_at_most(double x, double degrees);
 /// The x with P(X <= x) = p of the beta distribution. a, b > 0.
 [[nodiscard]] double beta_quantile(double a, double b, double p);
 /// P(X <= k) of `n` throws of a fair coin. k < n.

@@ -15,9 +15,12 @@ double power_for(double effect, double spread, std::uint64_t n, double alpha) {
   if (n < 2) return 0;
   const auto count = static_cast<double>(n);
   const double noncentrality = effect / spread * std::sqrt(count);
-  // Beyond this a t with n - 1 degrees of freedom below its quantile is rarer than 1e-300.
-  if (noncentrality > 1e3) return 1;
-  return noncentral_student_tail(student_quantile_of_tail(alpha, count - 1), count - 1, noncentrality);
+  const double critical = student_quantile_of_tail(alpha, count - 1);
+  // So far out the mean's own error is lost beside the standard deviation's, whose square is chi-squared: the
+  // difference is below 1e-5, and the noncentral t is hard to compute.
+  if (noncentrality > 1e3)
+    return chi_squared_at_most((count - 1) * std::pow(noncentrality / critical, 2), count - 1);
+  return noncentral_student_tail(critical, count - 1, noncentrality);
 }
 
 }  // namespace

@@ -9,13 +9,24 @@ from evalcore.backend import Backend
 from evalcore.engine import Completion, Engine, Generation, Phase, Prompt, Token
 from evalcore.episodes import Episode, Episodes, EpisodeStopped, Outcome
 from evalcore.errors import EvalcoreError
+from evalcore.gates import GateResult, compare, gate, gate_rows, power
 from evalcore.host_backend import HostBackend
-from evalcore.options import BackendOptions, EngineOptions, EpisodesOptions, PoolOptions, RunOptions
+from evalcore.options import (
+    BackendOptions,
+    EngineOptions,
+    EpisodesOptions,
+    GateOptions,
+    GateRowsOptions,
+    PoolOptions,
+    PowerOptions,
+    RunOptions,
+    ScoreOptions,
+)
 from evalcore.pending import RESTART, Pending, Stream
 from evalcore.pool import Pool
 from evalcore.request import Reply, Request, Score
 from evalcore.runs import Note, Progress, Run, RunResult, run, run_async, start
-from evalcore.suite import plan
+from evalcore.suite import ScoredReplies, plan, score
 
 __version__: str = _lib.evc_version_string().decode()
 
@@ -31,6 +42,9 @@ __all__ = [
     "Episodes",
     "EpisodesOptions",
     "EvalcoreError",
+    "GateOptions",
+    "GateResult",
+    "GateRowsOptions",
     "Generation",
     "HostBackend",
     "Note",
@@ -39,6 +53,7 @@ __all__ = [
     "Phase",
     "Pool",
     "PoolOptions",
+    "PowerOptions",
     "Progress",
     "Prompt",
     "Reply",
@@ -47,11 +62,18 @@ __all__ = [
     "RunOptions",
     "RunResult",
     "Score",
+    "ScoreOptions",
+    "ScoredReplies",
     "Stream",
     "Token",
+    "compare",
     "errors",
+    "gate",
+    "gate_rows",
     "plan",
+    "power",
     "run",
     "run_async",
+    "score",
     "start",
 ]

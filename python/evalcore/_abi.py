@@ -33,9 +33,11 @@ ARGUMENTS = {
     "handle": ctypes.c_void_p,
     "handles": ctypes.POINTER(ctypes.c_void_p),
     "str": InStr,
+    "strs": ctypes.POINTER(InStr),
     "tokens": Tokens,
     "status": ctypes.c_int32,
     "i32": ctypes.c_int32,
+    "i32*": ctypes.POINTER(ctypes.c_int32),
     "i64": ctypes.c_int64,
     "u16": ctypes.c_uint16,
     "u32": ctypes.c_uint32,
@@ -115,6 +117,7 @@ evc_backend_event_fd                        i32     handle
 
 evc_request_new                             handle
 evc_request_free                            void    handle
+evc_request_refusal                         str     handle
 evc_request_set_model                       status  handle str
 evc_request_add_message                     status  handle i32 str
 evc_request_add_messages                    status  handle str handles
@@ -236,6 +239,43 @@ evc_suite_open                              status  str str handles handles
 evc_suite_open_text                         status  str str handles handles
 evc_suite_free                              void    handle
 evc_suite_plan                              status  handle handle handle handles handles
+
+evc_score_options_new                       handle
+evc_score_options_free                      void    handle
+evc_score_options_refusal                   str     handle
+evc_score_options_set_scorer                status  handle str
+evc_score_options_set_limit                 status  handle u64
+evc_suite_score                             status  handle str handle handles u64* handles handles
+evc_compare_runs                            status  strs size str str handles handles
+evc_gate_options_new                        handle
+evc_gate_options_free                       void    handle
+evc_gate_options_refusal                    str     handle
+evc_gate_options_set_margin                 status  handle f64
+evc_gate_options_set_alpha                  status  handle f64
+evc_gate_options_set_power                  status  handle f64
+evc_gate_options_set_suite                  status  handle str
+evc_gate_options_set_answers                status  handle str
+evc_gate_runs                               status  strs size handle i32* handles handles
+evc_gate_rows_options_new                   handle
+evc_gate_rows_options_free                  void    handle
+evc_gate_rows_options_refusal               str     handle
+evc_gate_rows_options_set_spec              status  handle str handles
+evc_gate_rows_options_set_threshold         status  handle f64
+evc_gate_rows_options_set_passes            status  handle u32
+evc_gate_rows_options_set_budget            status  handle str handles
+evc_gate_rows                               status  str str handle i32* handles handles
+evc_power_options_new                       handle
+evc_power_options_free                      void    handle
+evc_power_options_refusal                   str     handle
+evc_power_options_set_margin                status  handle f64
+evc_power_options_set_alpha                 status  handle f64
+evc_power_options_set_power                 status  handle f64
+evc_power_options_set_difference            status  handle f64
+evc_power_options_set_differing             status  handle f64
+evc_power_options_set_spread                status  handle f64
+evc_power_options_set_items                 status  handle u64
+evc_power_options_set_looks                 status  handle u32
+evc_power_plan                              status  handle handles handles
 
 evc_run_options_new                         handle
 evc_run_options_free                        void    handle

@@ -119,6 +119,45 @@ class RunOptions(TypedDict, total=False):
     host_scorer: str
 
 
+class ScoreOptions(TypedDict, total=False):
+    """How replies are scored (evalcore/c/score.h)."""
+
+    scorer: str
+    limit: int
+
+
+class GateOptions(TypedDict, total=False):
+    """What a gate is to show (evalcore/c/gate.h)."""
+
+    margin: float
+    alpha: float
+    power: float
+    suite: Path
+    answers: Path
+
+
+class GateRowsOptions(TypedDict, total=False):
+    """What a metric may lose, in percentage points (evalcore/c/gate.h)."""
+
+    spec: Mapping[str, Any]
+    threshold: float
+    passes: int
+    budget: Mapping[str, Any]
+
+
+class PowerOptions(TypedDict, total=False):
+    """A gate that is planned (evalcore/c/power.h)."""
+
+    margin: float
+    alpha: float
+    power: float
+    difference: float
+    differing: float
+    spread: float
+    items: int
+    looks: int
+
+
 # Options that are given all at once here, and one by one there.
 MANY = {"headers": "header", "query": "query", "backend_args": "backend_arg"}
 

@@ -7,8 +7,9 @@ import dataclasses
 import json
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Union
 
+from evalcore import _native
 from evalcore._abi import lib
-from evalcore._native import call, check, read, text, tokens
+from evalcore._native import call, read, text, tokens
 
 USER = 3
 Messages = Union[str, Sequence[Mapping[str, Any]]]
@@ -78,6 +79,9 @@ def reply_from(address: int) -> Reply:
 
 
 def _fill(handle: int, request: Request, stream: bool) -> None:
+    def check(status: int, what: str) -> None:
+        _native.check(status, what, read(lib.evc_request_refusal(handle)) if status else "")
+
     if isinstance(request.messages, str):
         check(lib.evc_request_add_message(handle, USER, text(request.messages)), "the message")
     elif request.messages:

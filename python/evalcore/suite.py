@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import dataclasses
 import json
-from typing import TYPE_CHECKING, Any, Iterator
+from typing import TYPE_CHECKING, Any, Iterator, List, Mapping
 
 from evalcore._abi import lib
 from evalcore._items import Items, is_path, lines
 from evalcore._native import make, take_text, text
 from evalcore._runtime import interruptible
 from evalcore.backend import Backend
-from evalcore.options import Path, RunOptions, made
+from evalcore.options import Path, RunOptions, ScoreOptions, made
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,6 +30,37 @@ def opened(items: Items, answers: Path | None) -> Iterator[int]:
         yield handle
     finally:
         lib.evc_suite_free(handle)
+
+
+@dataclasses.dataclass(frozen=True)
+class ScoredReplies:
+    """summary: what `evalcore score --json` prints. verdicts: one for each reply, in the order of the suite, as
+    `--verdicts` writes them. unknown: replies to no item of the suite."""
+
+    summary: Mapping[str, Any]
+    verdicts: List[Mapping[str, Any]]
+    unknown: int
+
+
+def score(
+    items: Items, replies: Path, *, answers: Path | None = None, **options: Unpack[ScoreOptions]
+) -> ScoredReplies:
+    """Scores replies that are there already, without a backend: what `evalcore score` does.
+
+    items: as for run(). replies: a file of JSON lines, `id` and `text` or `calls` (docs/suite.md). Errors:
+    NotFoundError, StorageError; BadSuiteError, by file and line; InvalidArgumentError. Blocks. Any thread.
+    """
+    lines, unknown = ctypes.c_void_p(), ctypes.c_uint64()
+    with opened(items, answers) as suite, made("score", options) as settings:
+        told = interruptible(
+            lambda: make(
+                lib.evc_suite_score, suite, text(replies), settings, ctypes.byref(lines), ctypes.byref(unknown)
+            )
+        )
+    summary = json.loads(take_text(told))
+    assert lines.value is not None
+    verdicts = [json.loads(line) for line in take_text(lines.value).split("\n") if line]
+    return ScoredReplies(summary, verdicts, unknown.value)
 
 
 def plan(

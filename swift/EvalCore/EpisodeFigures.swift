@@ -34,7 +34,7 @@ public struct EpisodeStopped: Error, Sendable, Hashable, CustomStringConvertible
 }
 
 /// What came of all episodes of an ``Episodes``.
-public struct EpisodesSummary: Sendable {
+public struct EpisodesSummary: Sendable, Decodable {
     /// Episodes that were begun.
     public let episodes: Int
     /// Of these, that were ended now, by why: `done`, `cancelled`, or the words of ``EpisodeStopped/Why``.
@@ -54,30 +54,9 @@ public struct EpisodesSummary: Sendable {
     /// Requests that were out when an earlier process ended, and were sent again.
     public let possiblyPaidTwice: Int
     /// Since they were opened.
-    public let wall: Duration
+    public var wall: Duration { .seconds(wallS) }
 
-    private struct Wire: Decodable {
-        let episodes, finishedBefore, left, sent, retried, replies, reused, diverged, possiblyPaidTwice: Int
-        let ended: [String: Int]
-        let promptTokens, cachedTokens, completionTokens: Int?
-        let wallS: Double
-    }
+    private let wallS: Double
 
-    init(json: String) throws {
-        let wire = try decoded(json, as: Wire.self)
-        episodes = wire.episodes
-        ended = wire.ended
-        finishedBefore = wire.finishedBefore
-        left = wire.left
-        sent = wire.sent
-        retried = wire.retried
-        replies = wire.replies
-        reused = wire.reused
-        diverged = wire.diverged
-        promptTokens = wire.promptTokens
-        cachedTokens = wire.cachedTokens
-        completionTokens = wire.completionTokens
-        possiblyPaidTwice = wire.possiblyPaidTwice
-        wall = .seconds(wire.wallS)
-    }
+    init(json: String) throws { self = try decoded(json) }
 }

@@ -4,7 +4,7 @@ extension Request {
     /// The request as the C ABI takes it. `inParts`: text comes as it is written.
     func makeHandle(inParts: Bool) throws -> Handle {
         let handle = try Handle(evc_request_new(), freedBy: evc_request_free)
-        let write = OptionWriter(handle: handle)
+        let write = OptionWriter(handle: handle, refusal: evc_request_refusal)
         try write.text("model", model, evc_request_set_model)
         for turn in turns { try turn.add(to: write) }
         try likelihood?.add(to: write)

@@ -44,7 +44,7 @@ public struct RunProgress: Sendable, Hashable {
 }
 
 /// What came of a run.
-public struct RunSummary: Sendable {
+public struct RunSummary: Sendable, Decodable {
     /// Items of the suite, or of `limit`: those answered, in error and not run.
     public let items: Int
     /// Items answered without a request.
@@ -66,27 +66,14 @@ public struct RunSummary: Sendable {
     /// 0 to 1: the mean over all items, missing ones wrong; nil where there is no item.
     public let score: Double?
     /// All of it: what stands in `summary.json` (`docs/run-files.md`).
-    public let json: String
+    public private(set) var json = ""
 
-    private struct Wire: Decodable {
-        let items, reused, sent, answered, errors, unscored, notRun: Int
-        let interrupted: Bool
-        let stopped: String?
-        let score: Double?
+    private enum CodingKeys: CodingKey {
+        case items, reused, sent, answered, errors, unscored, notRun, interrupted, stopped, score
     }
 
     init(json: String) throws {
-        let wire = try decoded(json, as: Wire.self)
-        items = wire.items
-        reused = wire.reused
-        sent = wire.sent
-        answered = wire.answered
-        errors = wire.errors
-        unscored = wire.unscored
-        notRun = wire.notRun
-        interrupted = wire.interrupted
-        stopped = wire.stopped
-        score = wire.score
+        self = try decoded(json)
         self.json = json
     }
 }

@@ -8,6 +8,14 @@ func withText<Value>(_ text: String, _ body: (evc_str) throws -> Value) rethrows
     }
 }
 
+/// Lends texts to a C function, which copies them.
+func withTexts<Value>(_ texts: ArraySlice<String>, _ lent: [evc_str] = [], _ body: ([evc_str]) throws -> Value) rethrows
+    -> Value
+{
+    guard let first = texts.first else { return try body(lent) }
+    return try withText(first) { try withTexts(texts.dropFirst(), lent + [$0], body) }
+}
+
 extension String {
     /// A copy of a text that the library lends.
     init(_ text: evc_str) {

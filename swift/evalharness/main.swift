@@ -8,6 +8,8 @@ let usageText = """
       eval-bfcl       the Berkeley Function Calling Leaderboard
       eval-tau-bench  tau-bench
       run-lm-eval     EleutherAI's lm-evaluation-harness
+      eval-gate       is a candidate no worse than a baseline?
+      eval-compare    rows of several models beside each other
 
     `evalharness COMMAND --help` has the options of each.
     """
@@ -20,6 +22,8 @@ do {
     case "eval-bfcl": try await EvalBFCL.run(arguments)
     case "eval-tau-bench": try await EvalTauBench.run(arguments)
     case "run-lm-eval": try await RunLMEval.run(arguments)
+    case "eval-gate": try EvalGateCommand.run(arguments)
+    case "eval-compare": EvalCompareCommand.run(arguments)
     case "-h", "--help": print(usageText)
     case "":
         EvalHarnessSupport.complain(usageText)

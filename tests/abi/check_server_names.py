@@ -15,10 +15,12 @@ TABLE = pathlib.Path("lib/wire/dialect_table.hpp")
 ENGINE = "lib/engine/llama_*"
 SERVERS = re.compile(
     r"posttrainllm|omlx|\bmlx|llama|vllm|sglang|ollama|lm[ -]?studio|abstractcore|anthropic|openai", re.IGNORECASE)
-# Selectors, the default dialect of one of them, and words of the protocols themselves.
+# Selectors, the default dialect of one of them, and words of the protocols themselves and of their
+# official clients.
 # The formats of the two APIs go by their makers' names.
 FORMAT = re.compile(r"\b(Anthropic|OpenAI)'s\b")
-ALLOWED = {"openai-url", "anthropic-url", "anthropic", "anthropic-version", "anthropic_version", "anthropic-ratelimit-"}
+ALLOWED = {"openai-url", "anthropic-url", "anthropic", "anthropic-version", "anthropic_version", "anthropic-ratelimit-",
+           "OPENAI_API_KEY", "ANTHROPIC_API_KEY"}
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#include[^\n]*|R"(?P<mark>[^(\s]*)\((?P<raw>.*?)\)(?P=mark)"'
                    r'|"(?P<text>(?:\\.|[^"\\\n])*)"', re.DOTALL)
 

@@ -70,6 +70,28 @@ TEST_CASE("a request that was freed is refused") {
   evc_request_free(request);
 }
 
+TEST_CASE("options of scoring and gates that were freed are refused") {
+  evc_score_options* score = evc_score_options_new();
+  evc_gate_options* gate = evc_gate_options_new();
+  evc_gate_rows_options* rows = evc_gate_rows_options_new();
+  evc_power_options* power = evc_power_options_new();
+  evc_score_options_free(score);
+  evc_gate_options_free(gate);
+  evc_gate_rows_options_free(rows);
+  evc_power_options_free(power);
+  CHECK(evc_score_options_set_limit(score, 1) == EVC_E_INVALID_ARGUMENT);
+  CHECK(evc_gate_options_refusal(gate).size == 0);
+  evc_text* told = nullptr;
+  evc_error* error = nullptr;
+  CHECK(evc_gate_runs(nullptr, 0, gate, nullptr, &told, &error) == EVC_E_INVALID_ARGUMENT);
+  CHECK(detail_of(error) == "freed_handle");
+  CHECK(evc_gate_rows({}, {}, rows, nullptr, &told, &error) == EVC_E_INVALID_ARGUMENT);
+  CHECK(detail_of(error) == "freed_handle");
+  CHECK(evc_power_plan(power, &told, &error) == EVC_E_INVALID_ARGUMENT);
+  CHECK(detail_of(error) == "freed_handle");
+  evc_power_options_free(power);
+}
+
 TEST_CASE("a pool that was freed is refused") {
   host one;
   evc_pool* pool = one.pool;

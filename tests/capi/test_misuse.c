@@ -33,7 +33,13 @@ static void misuse(void) {
   broken.data = NULL;
   check(evc_request_add_message(empty, EVC_ROLE_USER, broken) == EVC_E_INVALID_ARGUMENT,
         "a size without data");
+  check(equal(evc_request_refusal(empty), "the message has a size but no data"), "and it says so");
   check(evc_request_add_message(empty, 77, str("x")) == EVC_E_INVALID_ARGUMENT, "an unknown role");
+  check(equal(evc_request_refusal(empty), "there is no such role"), "also without an error");
+  check(evc_request_set_tools(empty, str("{"), NULL) != EVC_OK && has(evc_request_refusal(empty), "JSON"),
+        "also where an error would say it");
+  check(evc_request_set_seed(empty, 7) == EVC_OK && evc_request_refusal(empty).size == 0,
+        "of what is taken nothing is said");
   check(evc_request_set_temperature(empty, -0.5) == EVC_E_INVALID_ARGUMENT, "a negative temperature");
   check(evc_pool_poll(pool, 0, NULL) == EVC_E_INVALID_ARGUMENT, "no place for an event");
   check(evc_pool_poll(NULL, 0, NULL) == EVC_E_INVALID_ARGUMENT && evc_pool_event_fd(NULL) == -1, "no pool");
@@ -145,6 +151,20 @@ static void after_fork(void) {
   evc_pool_free(pool);
 }
 
+static void a_request_of_an_engine_says_why_it_refuses(void) {
+  evc_engine_request* request = evc_engine_request_new();
+  check(evc_engine_request_add_cache_cut(request, 3) == EVC_E_INVALID_ARGUMENT, "a cut without a key");
+  check(has(evc_engine_request_refusal(request), "set_cache comes first"), "and it says so");
+  check(evc_engine_request_set_controls(request, str("{\"chance\": 1}"), NULL) != EVC_OK &&
+            has(evc_engine_request_refusal(request), "chance"),
+        "an unknown control is named");
+  check(evc_engine_request_set_max_tokens(request, 3) == EVC_OK &&
+            evc_engine_request_refusal(request).size == 0,
+        "of what is taken nothing is said");
+  check(evc_request_refusal(NULL).size == 0 && evc_engine_request_refusal(NULL).size == 0, "nor of none");
+  evc_engine_request_free(request);
+}
+
 static void every_kind_of_options_says_why_it_refuses(void) {
   evc_pool_options* pool = evc_pool_options_new();
   evc_run_options* run = evc_run_options_new();
@@ -176,6 +196,7 @@ int main(void) {
   if (failures > 0) return verdict();
   misuse();
   refused_handles_leave_nothing_behind();
+  a_request_of_an_engine_says_why_it_refuses();
   every_kind_of_options_says_why_it_refuses();
   after_fork();
   close_script();

@@ -135,6 +135,29 @@ def test_compat_commands_give_the_candidate_and_their_failure_is_the_gates(evalc
     assert evalcore(*how).returncode == 127
 
 
+def test_compat_without_a_folder_for_temporary_files_no_command_runs_and_no_file_is_left(evalcore, compat, tmp_path):
+    spec = {"baseline": "base.jsonl", "suites": [{"name": "bfcl", "command": ["touch", "ran"]}]}
+    (tmp_path / "eval-gate.json").write_text(json.dumps(spec))
+    before = sorted(tmp_path.iterdir())
+    done = evalcore("gate", "--compat", env={**os.environ, "TMPDIR": "/dev/null"})
+    assert done.returncode == USAGE
+    assert "in the folder of temporary files; TMPDIR names another" in done.stderr
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_compat_rows_that_a_command_removed_are_no_pass_and_no_baseline(evalcore, compat, tmp_path):
+    remove = [sys.executable, "-c", "import os; os.unlink(os.environ['TINYGPT_EVAL_OUT'])"]
+    spec = {"baseline": "base.jsonl", "suites": [{"name": "bfcl", "command": remove}]}
+    (tmp_path / "eval-gate.json").write_text(json.dumps(spec))
+    baseline = (tmp_path / "base.jsonl").read_text()
+    for how in ([], ["--update-baseline"]):
+        done = evalcore("gate", "--compat", *how)
+        assert (done.returncode, done.stdout) == (USAGE, "")
+        assert "cannot read the commands' rows" in done.stderr
+    assert (tmp_path / "base.jsonl").read_text() == baseline
+    assert not (tmp_path / "gate-result.json").exists()
+
+
 def test_compat_what_commands_print_is_no_part_of_the_json(evalcore, compat, tmp_path):
     (tmp_path / "emit.py").write_text(
         "import json, os\n"

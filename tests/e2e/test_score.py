@@ -1,6 +1,8 @@
 """`evalcore score`: replies that are there already, without a backend."""
 
+import contextlib
 import json
+import sqlite3
 
 
 def lines(path, members):
@@ -73,3 +75,40 @@ def test_a_scorer_that_does_not_fit_is_told_before_anything_is_sent(evalcore, wr
     done = evalcore("run", path, "--backend", "scripted", "--script", "replies", "--scorer", "numeric", "--out", "o")
     assert done.returncode == 2 and "scorer numeric" in done.stderr
     assert not (tmp_path / "o").exists()
+
+
+def test_scores_do_not_depend_on_how_many_requests_run_at_once(evalcore, write_suite, tmp_path):
+    """Scores, intervals and verdicts are the same to the byte, in whichever order the replies came."""
+    count = 256
+    kinds = ["numeric", "exact", "f1", {"name": "includes", "ignore_case": True}]
+    path = write_suite("sums.jsonl", [
+        {"id": f"{n:03}", "prompt": f"What is {n:03}?", "target": str(n % 7), "scorer": kinds[n % 4], "category": f"c{n % 5}"}
+        for n in range(count)])
+    lines(tmp_path / "replies", [
+        {"match": f"is {n:03}?", "text": f"{n * n % 7} cats" if n % 3 else str(n % 7), "delay_ms": n * 37 % 11} for n in range(count)])
+    seen = []
+    for many in (1, 8, 64):
+        out = tmp_path / f"at{many}"
+        done = evalcore("run", path, "--backend", "scripted", "--script", "replies", "--concurrency", str(many), "--out", out)
+        assert done.returncode == 0, done.stderr
+        summary = json.loads((out / "summary.json").read_text())
+        with contextlib.closing(sqlite3.connect(out / "run.db")) as store:
+            verdicts = store.execute("SELECT item_id, value, extracted, reason FROM items JOIN replies USING (item_key)"
+                                     " JOIN scores USING (reply_id) ORDER BY item_id").fetchall()
+        assert len(verdicts) == count and len({value for _, value, _, _ in verdicts}) > 2
+        seen.append((summary["metrics"], summary["macro"], verdicts))
+    assert seen[0] == seen[1] == seen[2]
+
+
+def test_reported_a_category_that_was_not_evaluated_has_no_score(evalcore, write_suite, tmp_path):
+    path = write_suite("sums.jsonl", [{"id": c, "prompt": "2+2?", "target": 4, "scorer": "numeric", "category": c} for c in "xyz"])
+    replies = lines(tmp_path / "replies.jsonl", [{"id": "x", "text": "4"}])
+    whole = json.loads(evalcore("score", path, "--replies", replies, "--json").stdout)
+    assert [(one["category"], one["score"], one["score_bounds"], one["scored"]) for one in whole["metrics"]] == [
+        ("x", 1, [1, 1], 1), ("y", None, [0, 1], 0), ("z", None, [0, 1], 0)]
+    assert [one["interval"] for one in whole["metrics"][1:]] == [None, None]
+    assert (whole["answered"], whole["not_run"], whole["score_bounds"]) == (1, 2, [1 / 3, 1])
+    assert (whole["macro"][0]["categories"], whole["macro"][0]["unevaluated"]) == (3, 2)
+    shown = evalcore("score", path, "--replies", replies).stdout
+    assert "y numeric_match: not evaluated, none of 1 items is scored" in shown
+    assert "over 3 categories, 2 of which were not evaluated and count as wrong" in shown

@@ -36,6 +36,7 @@ constexpr std::array questions{
     question{"bfcl", R"([{"f":{"a":[{"k":["v"]}],"b":[[1,2]]}}])", "simple_java"},
     question{"bfcl", R"([{"f":{"a":[{"k":["v"]}],"b":[[1,2]]}}])", "simple_javascript"},
     question{"bfcl", "null", "live_irrelevance"},
+    question{"json_schema", R"({"items":{"$ref":"#"},"multipleOf":2,"required":["a"]})"},
 };
 
 std::vector<chat::tool> tools_for(std::string_view category) {

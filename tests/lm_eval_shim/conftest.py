@@ -14,7 +14,7 @@ MODELS = REPOSITORY / "tests/data/models/canned"
 sys.path.insert(0, str(REPOSITORY / "python"))
 sys.path.append(str(REPOSITORY / "tests/tools"))
 
-for variable in ("EVALCORE_LIBRARY", "EVALCORE_LLAMA_SERVER"):
+for variable in ("EVALCORE_LIBRARY", "EVALCORE_LLAMA_SERVER", "EVALCORE_PROGRAM"):
     if not os.environ.get(variable):
         pytest.exit(f"{variable} is not set; run these tests with `scripts/test e2e`", returncode=2)
     # Tests start programs in other folders.

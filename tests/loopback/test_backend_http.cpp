@@ -323,6 +323,18 @@ TEST_CASE("closing the backend ends what is open") {
   CHECK(one.sink->ends == 1);
 }
 
+TEST_CASE("the text of a prompt comes from the server's template") {
+  net::loop loop;
+  test::fault_server server(llama({recorded("backend/llama_template_plain")}));
+  const auto made = connect(loop, server, "llama-server");
+  const auto text =
+      test::ask<std::string>(loop, [&](auto done) { made->render(test::user_says("hi"), std::move(done)); });
+  REQUIRE(text);
+  CHECK(*text ==
+        "<|im_start|>system\nYou are a helpful AI assistant named SmolLM, trained by Hugging Face<|im_end|>\n"
+        "<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n");
+}
+
 TEST_CASE("tokenize sends the chat request through the template") {
   net::loop loop;
   test::fault_server server(

@@ -17,6 +17,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
+from lm_eval.api import metrics as lm_eval_metrics
 from statistics_program import Statistics
 
 # The same inputs in every run; a busy machine is no failure.
@@ -150,6 +151,19 @@ def test_tangos_interval_ends_where_the_statistic_is_the_quantile(ask, table, co
             assert close(score_statistic(gained, lost, pairs, end), side * quantile, 1e-3, 1e-3)
 
 
+@given(tables(), st.floats(0.005, 0.3), st.sampled_from([0.01, 0.025, 0.05, 0.1]))
+def test_non_inferiority_of_right_or_wrong_scores_is_the_score_statistics_tail(ask, table, margin, alpha):
+    gained, lost, pairs = table
+    found = ask("compare_binary", gained=gained, lost=lost, pairs=pairs, margin=margin, alpha=alpha)
+    z = score_statistic(gained, lost, pairs, -margin)
+    assert close(found["difference"], (gained - lost) / pairs)
+    assert close(found["p_non_inferior"], stats.norm.sf(z), 1e-3, 1e-4)
+    assert close(found["p_inferior"], stats.norm.cdf(z), 1e-3, 1e-4)
+    ours = ask("tango_statistic", gained=gained, lost=lost, pairs=pairs, difference=-margin)
+    assert close(found["p_non_inferior"], stats.norm.sf(ours), 1e-12, 1e-300)
+    assert found["bounds"] == ask("tango", gained=gained, lost=lost, pairs=pairs, confidence=1 - 2 * alpha)
+
+
 @given(st.lists(st.floats(-1, 1, width=32), min_size=2, max_size=60), st.floats(0.01, 0.3))
 def test_non_inferiority_of_scores_is_a_one_sided_t_test_and_never_surer_than_the_binomial(ask, differences, margin):
     found = ask("compare_scores", differences=differences, margin=margin, alpha=0.05)
@@ -181,6 +195,51 @@ def test_the_items_needed_are_those_of_statsmodels_rounded_up(ask, effect, alpha
     if abs(theirs - round(theirs)) > 1e-4:
         ours = ask("items_needed", spread=0.5, margin=0.5 * effect, difference=0, alpha=alpha, power=power)
         assert ours == max(2, math.ceil(theirs))
+
+
+@given(
+    st.floats(0.05, 1), st.integers(3, 2000), st.sampled_from([0.01, 0.05]), st.sampled_from([0.5, 0.8, 0.95])
+)
+@settings(max_examples=30)
+def test_the_detectable_effect_has_the_power_by_statsmodels(ask, spread, n, alpha, power):
+    # Not solve_power, whose solver stops at about 1e-5.
+    effect = ask("detectable_effect", spread=spread, n=n, power=power, alpha=alpha)
+    assert close(float(np.squeeze(TTestPower().power(effect / spread, n, alpha, alternative="larger"))), power, 1e-9)
+
+
+@given(st.integers(2, 6), st.sampled_from([1e-3, 1e-4, 1e-6]), st.sampled_from([0.5, 0.8]))
+@settings(max_examples=20)
+def test_the_detectable_effect_of_few_items_has_the_power_by_integration(ask, n, alpha, power):
+    effect = ask("detectable_effect", spread=1, n=n, power=power, alpha=alpha)
+    critical, shift, free = stats.t.isf(alpha, n - 1), effect * math.sqrt(n), n - 1
+
+    # Over the standard deviation, whose square is chi-squared. Around the knee the mean's own tail goes from all to nothing.
+    def density(deviation):
+        return stats.chi.pdf(deviation, free) * stats.norm.cdf(shift - critical * deviation / math.sqrt(free))
+
+    knee, width = shift / critical * math.sqrt(free), 20 * math.sqrt(free) / critical
+    low = max(0, knee - width)
+    reached = stats.chi.cdf(low, free) + sum(
+        integrate.quad(density, *ends, limit=500, epsabs=1e-12)[0] for ends in ((low, knee), (knee, knee + width)))
+    assert close(reached, power, 1e-6)
+
+
+@given(st.lists(scores, min_size=2, max_size=60))
+def test_a_mean_has_the_standard_error_of_lm_eval(ask, values):
+    assert close(ask("mean", values=values, confidence=0.95)["standard_error"], lm_eval_metrics.mean_stderr(values))
+
+
+@given(st.lists(st.lists(scores, min_size=2, max_size=20), min_size=2, max_size=6))
+def test_a_pooled_mean_has_the_standard_error_of_lm_evals_groups(ask, groups):
+    """lm-eval pools the groups' variances, by size; where all sizes are equal that is the strata's own error."""
+    size = min(len(one) for one in groups)
+    groups = [one[:size] for one in groups]
+    found = ask("stratified", values=sum(groups, []), sizes=[size] * len(groups), confidence=0.95)
+    errors = [stats.sem(one) for one in groups]
+    theirs = lm_eval_metrics.pooled_sample_stderr(errors, [size] * len(groups))
+    total = size * len(groups)
+    # Its divisor is the degrees of freedom in the pooled variance and the items in the mean's.
+    assert close(found["standard_error"], theirs, 1e-9, 1e-12), (total, size)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))

@@ -10,7 +10,7 @@ from evalcore import _abi
 
 PLAIN = {
     "void": "void", "evc_status": "status", "evc_str": "str", "evc_tokens": "tokens", "const char*": "cstr",
-    "int32_t": "i32", "int64_t": "i64", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64",
+    "int32_t": "i32", "int32_t*": "i32*", "const evc_str*": "strs", "int64_t": "i64", "uint16_t": "u16", "uint32_t": "u32", "uint64_t": "u64",
     "uint64_t*": "u64*", "size_t": "size", "size_t*": "size*", "double": "f64",
     "float": "f32",
 }  # fmt: skip

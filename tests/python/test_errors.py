@@ -39,6 +39,12 @@ def test_an_error_travels_between_processes_whole():
     )  # fmt: skip
 
 
+def test_a_refused_value_of_a_request_comes_with_the_reason(scripted):
+    with evalcore.Pool(scripted({"text": "x"})) as pool:
+        with pytest.raises(errors.InvalidArgumentError, match="a continuation is refused: the continuation is empty"):
+            pool.submit(evalcore.Request(context="a", continuations=[""]))
+
+
 def test_what_the_library_says_is_in_the_exception(tmp_path):
     with pytest.raises(errors.NotFoundError) as caught:
         evalcore.Backend("scripted", script=tmp_path / "missing.jsonl")

@@ -23,4 +23,4 @@ def test_the_code_of_the_guide_prints_what_the_guide_says(tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout == "".join(blocks("text"))
-    assert len(blocks("text")) == 8
+    assert len(blocks("text")) == 9

@@ -11,6 +11,8 @@ from evalcore import options
 KINDS = {
     "backend": options.BackendOptions, "pool": options.PoolOptions, "run": options.RunOptions,
     "engine": options.EngineOptions, "episodes": options.EpisodesOptions,
+    "score": options.ScoreOptions, "gate": options.GateOptions, "gate_rows": options.GateRowsOptions,
+    "power": options.PowerOptions,
 }  # fmt: skip
 
 

@@ -161,3 +161,23 @@ def test_answers_of_a_bfcl_suite_come_as_the_items_target(scripted, tmp_path):
 
     assert evalcore.run(path, scripted({"text": "x"}), out=tmp_path / "out", scorer=judge).score == 1
     assert seen == [([{"f": {}}], question["question"])]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_how_many_items_are_scored_does_not_depend_on_their_order(scripted, tmp_path, order):
+    def judge(item, reply):
+        if item["id"] in ("1", "4"):
+            raise RuntimeError("no verdict")
+        return 1
+
+    items = [{"id": str(n), "prompt": f"{n}?", "target": "x"} for n in range(6)][::order]
+    result = evalcore.run(items, scripted({"text": "x"}), out=tmp_path / "out", scorer=judge)
+    metric, = result.summary["metrics"]
+    assert (metric["items"], metric["scored"], result.summary["unscored"]) == (6, 4, 2)
+
+
+def test_the_value_of_a_scorer_is_mapped_once(scripted, tmp_path):
+    points = {"a": 4, "b": 8}
+    items = [{"id": name, "prompt": name, "target": "x"} for name in points]
+    result = evalcore.run(items, scripted({"text": "x"}), out=tmp_path / "out", scorer=lambda item, reply: points[item["id"]] / 2 / 10)
+    assert result.score == pytest.approx(0.3)

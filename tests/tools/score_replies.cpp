@@ -12,40 +12,9 @@
 #include <evalcore/base/json.hpp>
 #include <evalcore/score/scorer.hpp>
 
-namespace {
+#include "item_to_score.hpp"
 
 using namespace evalcore;
-
-std::string text_of(const json::value& item, std::string_view key) {
-  const auto* member = item.find(key);
-  const auto* text = member == nullptr ? nullptr : member->if_string();
-  return text == nullptr ? std::string() : *text;
-}
-
-std::vector<chat::tool> tools_of(const json::value& item) {
-  std::vector<chat::tool> tools;
-  const auto* functions = item.find("functions");
-  if (functions == nullptr || functions->if_array() == nullptr) return tools;
-  for (const auto& one : *functions->if_array()) {
-    const auto* parameters = one.find("parameters");
-    tools.push_back({text_of(one, "name"), text_of(one, "description"),
-                     parameters == nullptr ? std::string("{}") : json::to_text(*parameters)});
-  }
-  return tools;
-}
-
-chat::reply reply_of(const json::value& item) {
-  chat::reply answer;
-  answer.text = text_of(item, "text");
-  const auto* calls = item.find("calls");
-  if (calls == nullptr || calls->if_array() == nullptr) return answer;
-  for (const auto& one : *calls->if_array()) {
-    answer.calls.push_back({"", text_of(one, "name"), text_of(one, "arguments")});
-  }
-  return answer;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   const auto scorer = score::find_scorer(argc > 1 ? argv[1] : "bfcl");
@@ -55,18 +24,15 @@ int main(int argc, char** argv) {
   }
   std::string line;
   for (long number = 1; std::getline(std::cin, line); ++number) {
-    const auto item = json::parse(line);
-    if (!item || item->find("target") == nullptr) {
+    const auto item = test::item_to_score::read(line);
+    if (!item) {
       std::fprintf(stderr, "score_replies: line %ld is not an item with a target\n", number);
       return 2;
     }
-    const auto tools = tools_of(*item);
-    const std::string category = text_of(*item, "category");
-    const score::task task{item->find("target"), &tools, category};
-    const auto checked = (*scorer)->check(task);
-    const auto verdict = (*scorer)->score(task, reply_of(*item));
+    const auto checked = (*scorer)->check(item->task());
+    const auto verdict = (*scorer)->score(item->task(), item->answer);
     json::writer out;
-    out.begin_object().key("id").string(text_of(*item, "id"));
+    out.begin_object().key("id").string(item->text("id"));
     out.key("scored").boolean(verdict.scored).key("value").number(verdict.value);
     out.key("extracted").string(verdict.extracted).key("reason").string(verdict.reason);
     out.key("check").string(checked ? std::string() : checked.error().message).end_object();

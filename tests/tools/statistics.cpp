@@ -15,6 +15,7 @@
 #include <vector>
 
 #include <evalcore/base/json.hpp>
+#include <evalcore/base/json_optional.hpp>
 #include <evalcore/stats/bootstrap.hpp>
 #include <evalcore/stats/mean.hpp>
 #include <evalcore/stats/multiplicity.hpp>
@@ -67,11 +68,10 @@ json::value told(const stats::interval& of) { return json::array{of.low, of.high
 json::value told(const std::optional<stats::estimate>& of, double confidence) {
   if (!of) return {};
   const auto bounds = stats::t_interval(*of, confidence);
-  return json::object{
-      {"value", of->value},
-      {"standard_error", of->standard_error ? json::value(*of->standard_error) : json::value()},
-      {"degrees", of->degrees_of_freedom},
-      {"interval", bounds ? told(*bounds) : json::value()}};
+  return json::object{{"value", of->value},
+                      {"standard_error", json::or_null(of->standard_error)},
+                      {"degrees", of->degrees_of_freedom},
+                      {"interval", bounds ? told(*bounds) : json::value()}};
 }
 
 json::value told(const stats::noninferiority& of) {
@@ -137,11 +137,6 @@ json::value looks(const question& of) {
   return out;
 }
 
-template <class Number>
-json::value or_null(const std::optional<Number>& of) {
-  return of ? json::value(*of) : json::value();
-}
-
 const std::map<std::string, std::function<json::value(const question&)>>& table() {
   static const std::map<std::string, std::function<json::value(const question&)>> all{
       {"exact",
@@ -174,6 +169,11 @@ const std::map<std::string, std::function<json::value(const question&)>>& table(
          return json::value(stats::tango_statistic(of.count("gained"), of.count("lost"), of.count("pairs"),
                                                    of.real("difference")));
        }},
+      {"compare_binary",
+       [](const question& of) {
+         return told(stats::compare_binary(of.count("gained"), of.count("lost"), of.count("pairs"),
+                                           of.real("margin"), of.real("alpha")));
+       }},
       {"compare_scores",
        [](const question& of) {
          const auto found =
@@ -183,10 +183,12 @@ const std::map<std::string, std::function<json::value(const question&)>>& table(
       {"power",
        [](const question& of) { return json::value(stats::power_of(design_of(of), of.count("n"))); }},
       {"items_needed",
-       [](const question& of) { return or_null(stats::items_needed(design_of(of), of.real("power"))); }},
+       [](const question& of) {
+         return json::or_null(stats::items_needed(design_of(of), of.real("power")));
+       }},
       {"detectable_effect",
        [](const question& of) {
-         return or_null(
+         return json::or_null(
              stats::detectable_effect(of.real("spread"), of.count("n"), of.real("power"), of.real("alpha")));
        }},
       {"holm", [](const question& of) { return told(stats::holm(of.reals("p"))); }},

@@ -91,3 +91,15 @@ TEST_CASE("a target that is none of the choices is refused before anything is se
   }
   CHECK(complaint("0", {}) != "accepted");
 }
+
+TEST_CASE("a choice is explained by what was taken and how it compares") {
+  const std::vector<std::string> choices{" Paris", " Lyon"};
+  const json::value target = 0;
+  chat::reply answer;
+  answer.choices = {{.sum_logprob = -3}, {.sum_logprob = -2}};
+  const score::task task{.target = &target, .choices = &choices, .explain = true};
+  const auto verdict = (*score::find_scorer("choice"))->score(task, answer);
+  REQUIRE(verdict.steps.size() == 2);
+  CHECK(verdict.steps[0].text == " Lyon");
+  CHECK(verdict.steps[1].text == verdict.reason);
+}

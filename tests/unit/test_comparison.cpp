@@ -19,6 +19,9 @@ TEST_CASE("runs are compared by the items that both scored, and the rest is show
   const auto runs = two_runs({1, 0, 1, std::nullopt, 1}, {1, 1, 0, 1, std::nullopt});
   const auto between = run::compare(runs, 0, 1);
   CHECK(between.paired.pairs == 3);
+  REQUIRE(between.pairs.size() == 3);
+  CHECK(between.pairs[1].first == 0);
+  CHECK(between.pairs[1].second == 1);
   CHECK(between.paired.first == doctest::Approx(2.0 / 3));
   CHECK(between.paired.better == 1);
   CHECK(between.paired.worse == 1);
@@ -38,12 +41,12 @@ TEST_CASE("runs are compared by the items that both scored, and the rest is show
 
 TEST_CASE("right-or-wrong differences have Tango's interval, parts of points Student's") {
   const auto binary = run::compare(counted_runs(7, 1, 1, 12), 0, 1).paired;
-  CHECK(binary.kind == "tango");
+  CHECK(binary.kind() == "tango");
   REQUIRE(binary.bounds);
   CHECK(std::fabs(binary.bounds->low - -0.517) < 0.0005);  // Fagerland, Lydersen and Laake 2014.
   CHECK(binary.p == doctest::Approx(2.0 * 9 / 256));
   const auto parts = run::compare(two_runs({0.5, 0, 1}, {0.75, 0.5, 1}), 0, 1).paired;
-  CHECK(parts.kind == "t");
+  CHECK(parts.kind() == "t");
   CHECK_FALSE(parts.p);
   REQUIRE(parts.bounds);
   // Differences 0.25, 0.5, 0: mean 0.25, standard error 0.25 / sqrt(3), t of two degrees 4.3027.
@@ -90,6 +93,17 @@ TEST_CASE("an item that the baseline misses speaks against the candidate, too") 
   const auto report = run::gate({runs}, {.margin = 0.02});
   CHECK(report.verdict == run::gate_verdict::fail);
   CHECK(report.suites[0].worst->difference == doctest::Approx(-0.1));
+}
+
+TEST_CASE("the test that a gate names is the one that decides, with the missing items' scores") {
+  // Both scored right-or-wrong items alone; what the candidate misses has half a point in the baseline.
+  const auto runs = two_runs({1, 0, 0.5}, {1, 0, std::nullopt});
+  const auto report = run::gate({runs}, {});
+  CHECK(report.suites[0].between.paired.kind() == "tango");
+  CHECK(json::to_text(*run::to_json(report).find("suites")->if_array()->front().find("test")) == "\"t\"");
+  // Differences 0, 0, -0.5.
+  CHECK(report.suites[0].worst->difference == doctest::Approx(-0.5 / 3));
+  CHECK(run::gate({two_runs({1, 0, 0}, {1, 0, std::nullopt})}, {}).suites[0].test == "tango");
 }
 
 TEST_CASE("several suites pass only together, and one that is inferior among many must be so beyond doubt") {

@@ -164,6 +164,12 @@ TEST_CASE("gate: passes are averaged") {
   REQUIRE(grouped.size() == 2);
   CHECK(grouped[0].task == "t");
   CHECK(grouped[0].score == doctest::Approx(0.8));
+}
+
+TEST_CASE("gate: only rows of several passes have statistics") {
+  const auto grouped = run::group_passes({row_of("t", "accuracy", 0.7), row_of("u", "accuracy", 1),
+                                          row_of("t", "accuracy", 0.8), row_of("t", "accuracy", 0.9)});
+  REQUIRE(grouped.size() == 2);
   REQUIRE(grouped[0].stats);
   CHECK(grouped[0].stats->stdev == doctest::Approx(0.1));
   CHECK(grouped[0].stats->ci95_high == doctest::Approx(0.8 + 1.96 * 0.1 / std::sqrt(3.0)));

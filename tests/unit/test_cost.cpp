@@ -209,7 +209,8 @@ TEST_CASE("a price file that could mean something else is refused by name") {
       std::string::npos);
   const auto missing = run::price_list::open("/no/such/prices.json");
   REQUIRE_FALSE(missing);
-  CHECK(missing.error().message == "cannot read the price file /no/such/prices.json; check --price");
+  CHECK(missing.error().message ==
+        "cannot read the price file /no/such/prices.json: No such file or directory; check --price");
 }
 
 TEST_CASE("an amount shows four digits after the point, or three figures of a small one") {

@@ -403,6 +403,24 @@ TEST_CASE("the tokens of a prompt with choices are those of its text, without a 
   CHECK(refused.error().code == errc::invalid_argument);
 }
 
+TEST_CASE("the text of a prompt is the template's, and without one the text of its turn") {
+  bench b;
+  const auto seen = [](bench& of, const chat::request& request) {
+    return test::ask<std::string>(of.loop, [&](auto done) { of.held->render(request, std::move(done)); });
+  };
+  const auto request = test::user_says("which one? ");
+  // The simulated engine's template.
+  const auto rendered = seen(b, request);
+  REQUIRE(rendered);
+  CHECK(rendered->find("user: which one? ") != std::string::npos);
+  CHECK(rendered->ends_with("assistant: "));
+  // The blank belongs to the choices.
+  CHECK(*seen(b, choosing("which one? ", {"a", "b"})) == "which one?");
+  bench plain(spelling(3), {}, {}, true, true);
+  CHECK(*seen(plain, request) == "which one? ");
+  CHECK(seen(plain, {}).error().code == errc::invalid_argument);
+}
+
 TEST_CASE("more requests with choices than an engine's queue usually holds all wait for their turn") {
   std::promise<void> go;
   engine::simulated_options how;

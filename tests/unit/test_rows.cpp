@@ -1,5 +1,4 @@
 #include <doctest/doctest.h>
-#include <sys/stat.h>
 
 #include <limits>
 #include <stdexcept>
@@ -7,8 +6,6 @@
 #include <utility>
 
 #include <evalcore/run/rows.hpp>
-
-#include "unit/temporary_folder.hpp"
 
 using namespace evalcore;
 
@@ -101,25 +98,4 @@ TEST_CASE("a number without a JSON form is refused") {
   auto one = plain_row();
   one.score = std::numeric_limits<double>::quiet_NaN();
   CHECK_THROWS_AS(static_cast<void>(run::to_line(one)), std::invalid_argument);
-}
-
-TEST_CASE("a file is replaced as a whole and nothing is left beside it") {
-  const test::temporary_folder folder;
-  const auto path = folder.write("rows.jsonl", "old\n");
-  REQUIRE(run::write_file_atomically(path, "new\nlines\n"));
-  CHECK(test::read_bytes(path) == "new\nlines\n");
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
-}
-
-TEST_CASE("a file that cannot be written is named, and the old one stands") {
-  const test::temporary_folder folder;
-  const auto missing = folder / "absent/rows.jsonl";
-  const auto into_nowhere = run::write_file_atomically(missing, "x");
-  REQUIRE_FALSE(into_nowhere);
-  CHECK(into_nowhere.error().code == errc::storage);
-  CHECK(into_nowhere.error().message == "cannot write " + missing + ": No such file or directory");
-
-  std::filesystem::create_directory(folder / "taken");
-  CHECK_FALSE(run::write_file_atomically(folder / "taken", "x"));
-  CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
 }

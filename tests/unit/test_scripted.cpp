@@ -111,7 +111,7 @@ TEST_CASE("a script that is not there is named") {
   const auto made = backend::open_scripted(loop, "/nowhere/s.jsonl");
   REQUIRE_FALSE(made);
   CHECK(made.error().code == errc::not_found);
-  CHECK(made.error().message == "there is no script /nowhere/s.jsonl");
+  CHECK(made.error().message == "cannot read the script /nowhere/s.jsonl: No such file or directory");
 }
 
 TEST_CASE("replies come through the sink with the first token before the end") {

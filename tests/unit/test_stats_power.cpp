@@ -39,6 +39,15 @@ TEST_CASE("the detectable effect of n items has the power asked for") {
   CHECK(power_of({.spread = 0.4, .margin = 0.5}, 1) == 0);
 }
 
+TEST_CASE("few items and a small level need an effect as great as the critical value says") {
+  // scipy 1.17: the effect d with nct.sf(t.isf(1e-4, 1), 1, d * sqrt(2)) = 0.8 is 2884.504.
+  CHECK(detectable_effect(1, 2, 0.8, 1e-4).value_or(0) == doctest::Approx(2884.504).epsilon(1e-4));
+  // So few as can be, at the smallest level of the command: t.isf(1e-9, 1) = 3.1831e8, and 0.8 of |W|
+  // < 1.28155.
+  CHECK(detectable_effect(1, 2, 0.8, 1e-9).value_or(0) ==
+        doctest::Approx(318'309'886.2 * 1.281552 / std::sqrt(2.0)).epsilon(1e-4));
+}
+
 TEST_CASE("more than can be counted is absent") {
   CHECK_FALSE(items_needed({.spread = 1, .margin = 1e-6}, 0.8));
 }

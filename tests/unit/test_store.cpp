@@ -126,6 +126,17 @@ TEST_CASE("a reply is found only under both of its keys, and models do not mix")
   CHECK(found(store, sample_item("a", "large")).verdict->value == 1);
 }
 
+TEST_CASE("a reply says when its request went out, and one that stood in sent none") {
+  const temporary_folder folder;
+  auto store = begun(folder / "run.db", "R1");
+  REQUIRE(store.put_reply(sample_item("a"), attempt(), sample_reply("sent"), right()));
+  CHECK(found(store, sample_item("a")).sent_unix_ms == 1'786'190'400'123);
+  auto reused = attempt();
+  reused.answered_by = "R0";
+  REQUIRE(store.put_reply(sample_item("b"), reused, sample_reply("reused"), right()));
+  CHECK_FALSE(found(store, sample_item("b")).sent_unix_ms);
+}
+
 TEST_CASE("a second reply of the same item replaces the first") {
   const temporary_folder folder;
   auto store = begun(folder / "run.db", "R1");

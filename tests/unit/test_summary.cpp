@@ -1,7 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -244,4 +246,19 @@ TEST_CASE("a cost is told in USD with its bounds, and is null without prices") {
         "store)");
   of.cost->spent = of.cost->sent;
   CHECK(run::cost_line(of) == "cost: at least 1.2500 USD");
+}
+
+TEST_CASE("reported: answers that were not streamed have no part in the time to the first token") {
+  run::summary of;
+  run::tally counts(of);
+  for (int i = 0; i < 5; ++i) {
+    chat::reply streamed;
+    streamed.timing = {.first_token = std::chrono::milliseconds(100), .total = std::chrono::seconds(2)};
+    counts.tokens(streamed, std::nullopt);
+    chat::reply whole;
+    whole.timing.total = std::chrono::seconds(2);
+    counts.tokens(whole, std::nullopt);
+  }
+  REQUIRE(of.mean_ttft_s);
+  CHECK(*of.mean_ttft_s == doctest::Approx(0.1));
 }

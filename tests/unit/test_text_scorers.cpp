@@ -1,6 +1,8 @@
 #include <ctime>
 #include <set>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "unit/scoring.hpp"
 
@@ -110,6 +112,29 @@ TEST_CASE("json_schema: whether the JSON of the reply is valid") {
 }
 
 // JSON Schema draft 7, Validation, 6.1.1: "integer" matches any number with a zero fractional part.
+TEST_CASE("json_schema: a schema that cannot be read leaves every reply unscored") {
+  for (const char* reply : {"1", "no JSON", "<think>hmm"}) {
+    const auto out = test::judge("json_schema", R"({"$ref":"#"})", reply);
+    CHECK_FALSE_MESSAGE(out.scored, reply);
+    CHECK_FALSE_MESSAGE(out.no_answer, reply);
+    CHECK(out.reason.find("leads back to itself") != std::string::npos);
+  }
+}
+
+TEST_CASE("json_schema: what is wrong in a reply is told of one that is not long") {
+  const auto list = [](int length) {
+    std::string out = "[";
+    for (int i = 0; i < length; ++i) out += "1,";
+    return out + "2]";
+  };
+  for (const auto& [length, why] : {std::pair(3, "<root>[3]"), {60'000, "is not valid"}}) {
+    const auto out = test::judge("json_schema", R"({"items":{"const":1}})", list(length));
+    CHECK((out.scored && out.value == 0));
+    CHECK_MESSAGE(out.reason.find(why) != std::string::npos, out.reason);
+  }
+  CHECK(right("json_schema", R"({"items":{"maximum":2}})", list(60'000)));
+}
+
 TEST_CASE("json_schema: an integer is one however it is written") {
   for (const char* reply : {"1", "1.0", "1e2", "-0.0", "9007199254740993"})
     CHECK_MESSAGE(right("json_schema", R"({"type":"integer"})", reply), reply);
@@ -245,17 +270,24 @@ TEST_CASE("hostile replies are scored, or unscored with a reason, within a secon
   const std::string braces(10'000, '{');
   std::string mixed;
   while (mixed.size() < 1'000'000) mixed += "answer is (A, \\boxed{ ``` [{\"a\": 1,}, I think B ";
-  for (const auto& text : {big, braces, braces + std::string(10'000, '}'), std::string(200'000, '['), mixed,
-                           std::string(1'000'000, '$'), "\\boxed" + braces, std::string(1'000'000, ' '),
-                           "f(" + std::string(100'000, '('), std::string(300'000, '9')}) {
-    for (const char* named : {"exact", "includes", "numeric", "letter", "f1", "math", "json",
+  std::string ones = "[1";
+  for (int i = 1; i < 200'000; ++i) ones += ",1";
+  ones += "]";
+  for (const auto& text :
+       {big, ones, braces, braces + std::string(10'000, '}'), std::string(200'000, '['), mixed,
+        std::string(1'000'000, '$'), "\\boxed" + braces, std::string(1'000'000, ' '),
+        "f(" + std::string(100'000, '('), std::string(300'000, '9')}) {
+    for (const char* named : {"exact", "includes", "numeric", "letter", "f1", "math", "json", "json_schema",
                               R"re({"name":"regex","pattern":"(a|b|aa)+c"})re",
                               R"re({"name":"regex","pattern":"(?=.)(.*)*x"})re"}) {
-      const std::string_view target = std::string_view(named) == "numeric" ? "1" : R"("A")";
+      const std::string_view name = named;
+      const std::string_view target = name == "numeric"       ? "1"
+                                      : name == "json_schema" ? R"({"items":{"$ref":"#"},"multipleOf":2})"
+                                                              : R"("A")";
       const auto begun = std::clock();
       const auto out = test::judge(named, target, text);
       const double took = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
-      CHECK_MESSAGE(took < 1, std::string(named), " on ", text.substr(0, 20), " took ", took);
+      CHECK_MESSAGE(took < 1, name, " on ", text.substr(0, 20), " took ", took);
       CHECK((out.scored || !out.reason.empty()));
     }
   }

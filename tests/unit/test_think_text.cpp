@@ -48,9 +48,6 @@ TEST_CASE("only the first block is split off") {
 }
 
 TEST_CASE("an answer that ended in its reasoning is known") {
-  CHECK_FALSE(chat::split_think_text("<think>a").closed);
-  CHECK(chat::split_think_text("<think>a</think>").closed);
-  CHECK(chat::split_think_text("4").closed);
   chat::reply answer;
   answer.text = "<think>two and";
   CHECK(chat::ends_in_reasoning(answer));

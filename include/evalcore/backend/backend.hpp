@@ -110,6 +110,9 @@ class backend {
   /// Suppresses output at once; the sink gets on_end(cancelled) unless it has ended. Idempotent.
   virtual void cancel(ticket which) = 0;
 
+  /// The text that the model will see for this request's prompt, special tokens spelled out. Errors:
+  /// unsupported.
+  virtual void render(const chat::request& request, std::function<void(result<std::string>)> done);
   /// The tokens that the model will see for this request's prompt. Errors: unsupported.
   virtual void tokenize(const chat::request& request, std::function<void(result<std::vector<token>>)> done);
   /// Copies what slot `from` holds into each of `to`, so that they need not compute it again.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
 
 #include <evalcore/base/json.hpp>
@@ -18,5 +19,8 @@ template <class T>
     return *of;
   }
 }
+
+/// The same of texts whose absence is the empty one.
+[[nodiscard]] inline value text_or_null(const std::string& of) { return of.empty() ? value() : value(of); }
 
 }  // namespace evalcore::json

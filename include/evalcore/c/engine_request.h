@@ -66,6 +66,9 @@ typedef struct evc_engine_request evc_engine_request;
 EVC_API evc_engine_request* evc_engine_request_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_engine_request_free(evc_engine_request* request) EVC_NOEXCEPT;
+/** Why the last call that set or added something was refused, for a person; empty: it was not. Borrowed until
+ * the next. */
+EVC_API evc_str evc_engine_request_refusal(const evc_engine_request* request) EVC_NOEXCEPT;
 /** The prompt as text. special 1: as a chat template writes it, special tokens spelled out; 0: text is text.
  */
 EVC_API evc_status evc_engine_request_set_prompt(evc_engine_request* request, evc_str text,

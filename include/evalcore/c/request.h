@@ -22,6 +22,9 @@ enum { EVC_ROLE_SYSTEM = 1, EVC_ROLE_DEVELOPER = 2, EVC_ROLE_USER = 3, EVC_ROLE_
 EVC_API evc_request* evc_request_new(void) EVC_NOEXCEPT;
 /** NULL is fine. */
 EVC_API void evc_request_free(evc_request* request) EVC_NOEXCEPT;
+/** Why the last call that set or added something was refused, for a person; empty: it was not. Borrowed until
+ * the next. */
+EVC_API evc_str evc_request_refusal(const evc_request* request) EVC_NOEXCEPT;
 
 /** Default: the backend's. */
 EVC_API evc_status evc_request_set_model(evc_request* request, evc_str model) EVC_NOEXCEPT;

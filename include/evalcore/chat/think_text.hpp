@@ -10,7 +10,6 @@ namespace evalcore::chat {
 struct think_split {
   std::string reasoning;
   std::string text;
-  bool closed = true;  ///< False: the reasoning has no end, and there is no text.
 };
 
 /// Splits off reasoning that a server left in the content of an answer, in its three forms:

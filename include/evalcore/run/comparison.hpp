@@ -25,13 +25,13 @@ struct paired_figures {
   bool binary = true;  ///< All scores are 0 or 1.
   /// 95 % interval of second - first; absent: of so few pairs nothing can be said.
   std::optional<stats::interval> bounds;
-  /// "tango" where `binary`, else "t".
-  std::string_view kind = "tango";
   /// McNemar's exact test of right-or-wrong scores, two-sided; absent where they have parts, or without
   /// pairs.
   std::optional<double> p;
 
   [[nodiscard]] double difference() const noexcept { return second - first; }
+  /// What interval and test are of: "tango" where `binary`, else "t".
+  [[nodiscard]] std::string_view kind() const noexcept { return binary ? "tango" : "t"; }
 };
 
 [[nodiscard]] paired_figures figures_of(std::span<const stats::pair> pairs);
@@ -40,7 +40,8 @@ struct paired_figures {
 struct comparison {
   std::size_t first = 0;  ///< Of scored_runs::runs.
   std::size_t second = 0;
-  paired_figures paired;
+  std::vector<stats::pair> pairs;  ///< Scores of the items that both scored, in the suite's order.
+  paired_figures paired;           ///< Of `pairs`.
   struct category {
     std::string name;
     paired_figures paired;

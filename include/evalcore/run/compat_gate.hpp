@@ -76,6 +76,10 @@ struct gated_metric {
 
   /// Lost more than the threshold. A metric that the baseline does not have fails no gate.
   [[nodiscard]] bool failed() const noexcept { return delta_pp && *delta_pp < -threshold_pp; }
+  /// "pass", "fail", or "missing" in the baseline, in static storage.
+  [[nodiscard]] std::string_view verdict() const noexcept {
+    return !baseline_score ? "missing" : failed() ? "fail" : "pass";
+  }
 };
 
 struct compat_result {

@@ -30,6 +30,7 @@ struct suite_gate {
   std::optional<stats::noninferiority> paired;
   /// With missing items as bad for the candidate as can be: what decides. Absent as above.
   std::optional<stats::noninferiority> worst;
+  std::string_view test;                                      ///< That `worst` is of, paired_figures::kind().
   stats::conclusion shown = stats::conclusion::inconclusive;  ///< By `worst`.
   double p_inferior_adjusted = 1;                             ///< Holm's, over all suites.
 

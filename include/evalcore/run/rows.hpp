@@ -4,8 +4,6 @@
 #include <optional>
 #include <string>
 
-#include <evalcore/base/result.hpp>
-
 namespace evalcore::run {
 
 /// One line of an EvalCompare.Row file: one metric of one task of one model.
@@ -29,9 +27,5 @@ struct row {
 /// integral doubles without a fraction; ends in a newline. A number that is not finite has no JSON form:
 /// std::invalid_argument.
 [[nodiscard]] std::string to_line(const row& one);
-
-/// Writes through a temporary name beside the file and a rename, flushed to the disk, so that a reader never
-/// sees half a file. One writer of a path at a time. Errors: storage, and then the old file still stands.
-[[nodiscard]] result<void> write_file_atomically(const std::string& path, const std::string& bytes);
 
 }  // namespace evalcore::run

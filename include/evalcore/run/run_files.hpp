@@ -21,6 +21,9 @@ struct outputs {
   static outputs in(const std::string& folder, const std::string& store = {});
 };
 
+/// A run as people name it: its store, or the folder that holds it.
+[[nodiscard]] std::string store_in(const std::string& path);
+
 /// Errors: storage.
 [[nodiscard]] result<void> make_folder(const outputs& paths);
 

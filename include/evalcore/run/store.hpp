@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <evalcore/base/result.hpp>
 #include <evalcore/chat/reply.hpp>
@@ -62,12 +63,36 @@ struct earlier_reply {
   std::string run_id;  ///< Of the run that sent the request.
 };
 
+/// An attempt as it is read back.
+struct stored_attempt {
+  std::string run_id;
+  std::string state;  ///< "open", "replied", "failed", "lost" (its process was killed).
+  std::int64_t started_unix_ms = 0;
+  std::optional<std::uint64_t> predicted_cached_tokens;
+  std::optional<std::uint32_t> slot;
+  std::string error_code;  ///< As name(errc) and name(stage) have them; empty: it did not fail.
+  std::string error_stage;
+  std::string error_message;
+  std::optional<int> http_status;
+  std::string backend_words;
+  std::optional<run::cost> cost;  ///< Absent: no prices were given.
+  std::string answered_by;        ///< As in attempt_record.
+};
+
+/// All that the store has of an item.
+struct item_history {
+  std::vector<stored_attempt> attempts;  ///< In their order.
+  std::string reply_body;                ///< The reply as its bytes stand there; empty: there is none.
+};
+
 /// A finished item as it is read back.
 struct stored_reply {
   chat::reply reply;
   std::optional<score::verdict> verdict;
   std::optional<std::uint64_t> predicted_cached_tokens;
   bool priced = false;  ///< Its cost is a part of store::spent().
+  /// When its request went out; absent: none did, an earlier reply stood in.
+  std::optional<std::int64_t> sent_unix_ms = {};
 };
 
 /// The run store: one SQLite file in WAL mode that a kill -9 cannot hurt. Each reply is committed as it
@@ -118,6 +143,8 @@ class store {
   /// The reply of this item if both keys match; nothing when it has none. Errors: storage when the stored
   /// bytes do not match their checksum.
   [[nodiscard]] result<std::optional<stored_reply>> find(const item_record& item) const;
+  /// Its attempts, and the bytes that find() reads. Errors: storage.
+  [[nodiscard]] result<item_history> history_of(const item_record& item);
   /// What all attempts at this suite with this backend cost that were made with prices, those whose process
   /// was killed included.
   [[nodiscard]] result<cost> spent(const std::string& suite_hash,

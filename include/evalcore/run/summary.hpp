@@ -44,7 +44,7 @@ struct metric_summary {
   [[nodiscard]] double upper_bound() const noexcept;
   /// The score with its standard error; absent without items, and of what is no mean.
   [[nodiscard]] std::optional<stats::estimate> estimate() const;
-  /// Absent without items, of a single one that is neither right nor wrong, and of what is no mean.
+  /// Absent without scored items, of a single one that is neither right nor wrong, and of what is no mean.
   [[nodiscard]] std::optional<score_interval> interval() const;
 };
 
@@ -52,6 +52,7 @@ struct metric_summary {
 struct macro_average {
   std::string metric;
   std::uint64_t categories = 0;
+  std::uint64_t unevaluated = 0;  ///< Of these, without a scored item: all wrong in the mean.
   stats::estimate mean;  ///< Categories are strata; without a standard error where one has a single item.
 
   /// Student's, of 95 %, between 0 and 1. Absent without a standard error.

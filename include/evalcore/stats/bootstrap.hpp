@@ -47,7 +47,6 @@ class resample {
 /// Annals of Statistics 7, 1979). An item is what the statistic needs to know of it, as numbers to sum: its
 /// score and 1 for a mean; 2 TP and 2 TP + FP + FN for F1; the sums over a cluster where clusters are drawn.
 /// `statistic` makes the value of the sums, an array of `Width`; what is not finite stands for "undefined".
-/// Takes one to two nanoseconds a draw, optimised.
 template <std::size_t Width, class Statistic>
 [[nodiscard]] std::vector<double> bootstrap_replicates(std::span<const std::array<double, Width>> items,
                                                        std::uint64_t seed, std::uint64_t first,
