@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -115,6 +116,8 @@ std::vector<whole_metric> whole_metrics(const summary& of) {
     found->sums.scored += one.scored;
     found->sums.total += one.total;
     found->sums.squares += one.squares;
+    found->sums.weight += one.weight;
+    found->sums.comes_to = one.comes_to;
   }
   return out;
 }
@@ -150,7 +153,7 @@ std::string lm_eval_sample(const exported_item& one) {
   append_indented(document, one.line, 0);
   const auto further = one.scorer->further_metrics();
   json::array names{one.scorer->metric()};
-  for (const auto name : further) names.emplace_back(name);
+  for (const auto& metric : further) names.emplace_back(metric.name);
   json::object out{{"doc_id", static_cast<std::int64_t>(one.position)},
                    {"doc", one.line},
                    {"target", target},
@@ -164,10 +167,12 @@ std::string lm_eval_sample(const exported_item& one) {
                    {"target_hash", hash_of(target)}};
   // What is missing counts as wrong, as it does in evalcore's own score; `state` tells it from an answer.
   out.emplace_back(std::string(one.scorer->metric()), one.score.value);
-  for (const auto name : further) {
-    double value = 0;
-    for (const auto& held : one.verdict.further) value = held.metric == name ? held.value : value;
-    out.emplace_back(std::string(name), value);
+  for (const auto& metric : further) {
+    json::value value = metric.comes_to == score::figure::mean ? json::value(0.0) : json::value();
+    for (const auto& held : one.verdict.further) {
+      if (held.metric == metric.name) value = held.value;
+    }
+    out.emplace_back(std::string(metric.name), std::move(value));
   }
   out.emplace_back("evalcore", json::object{{"id", one.one.id}, {"state", name(one.score.state)}});
   return json::to_text(out) + "\n";
@@ -179,11 +184,12 @@ std::string lm_eval_results(const exported_run& run) {
   json::object scores{{"alias", task}};
   json::object better;
   for (const auto& [metric, sums] : whole_metrics(run.what)) {
-    scores.emplace_back(metric + ",none", sums.score());
+    const double score = sums.score();
+    scores.emplace_back(metric + ",none", std::isfinite(score) ? json::value(score) : json::value("N/A"));
     const auto estimate = sums.estimate();
     const auto& error = estimate ? estimate->standard_error : std::nullopt;
     scores.emplace_back(metric + "_stderr,none", error ? json::value(*error) : json::value("N/A"));
-    better.emplace_back(metric, true);
+    better.emplace_back(metric, sums.comes_to == score::figure::mean);
   }
   const auto of_task = [&](json::value what) { return json::object{{task, std::move(what)}}; };
   return json::to_text(json::object{

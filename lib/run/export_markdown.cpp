@@ -63,7 +63,8 @@ void add_scores(std::string& out, std::span<const exported_run> runs) {
     for (const auto& metric : what.metrics) {
       const auto sure = metric.interval();
       out += row_of({letter(i), plain(what.task), plain(labels.model_name), plain(metric.category),
-                     plain(metric.metric), std::to_string(metric.items), decimal(metric.score(), 4),
+                     plain(metric.metric), std::to_string(metric.items),
+                     metric.scored > 0 ? decimal(metric.score(), 4) : "n/a",
                      interval_text(sure ? std::optional(sure->bounds) : std::nullopt),
                      std::to_string(metric.items - metric.scored)});
     }

@@ -74,6 +74,6 @@ TEST_CASE("scorers are found by name") {
   CHECK(
       missing.error().message ==
       "no scorer \"bleu\"; there are: exact, includes, regex, numeric, letter, f1, math, json, json_schema, "
-      "bfcl, bfcl_strict, choice, none");
+      "bfcl, bfcl_strict, choice, brier, perplexity, none");
   CHECK(score::find_scorer("{").error().code == errc::invalid_argument);
 }

@@ -43,10 +43,18 @@ TEST_CASE("brier: the squared distance of the likelihoods from an answer that is
   CHECK(right.scored);
   CHECK(right.value == 1);
   CHECK(further(right).at("brier_score") == doctest::Approx(0.125));
-  CHECK(further(right).at("acc_norm") == 0);
+  CHECK(further(right).at("acc_norm") == 1);
   const auto wrong = judge("brier", "1", {" yes", " no"}, sums);
   CHECK(wrong.value == 0);
   CHECK(further(wrong).at("brier_score") == doctest::Approx(1.125));
+}
+
+TEST_CASE("reported: a Brier score is of all choices, also where only some of them are ever right") {
+  const std::vector<std::string> choices{" a", " b", " c", " d"};
+  const std::vector<chat::loglikelihood> equal(4, {.sum_logprob = -1});
+  // A quarter each: (1/4 - 1)^2 + 3 (1/4)^2.
+  for (const char* target : {"0", "1"})
+    CHECK(further(judge("brier", target, choices, equal)).at("brier_score") == doctest::Approx(0.75));
 }
 
 TEST_CASE("brier: likelihoods below what a double holds keep their proportions") {
