@@ -122,6 +122,13 @@ std::vector<whole_metric> whole_metrics(const summary& of) {
   return out;
 }
 
+/// A logprob for words or bytes comes with their number, as the functions that sum them up want it.
+json::value lm_eval_value(const score::further_metric& metric, const score::further_value& held) {
+  const bool of_parts = metric.comes_to != score::figure::mean && metric.comes_to != score::figure::loss &&
+                        metric.name != "perplexity";
+  return of_parts ? json::value(json::array{held.value, held.weight}) : json::value(held.value);
+}
+
 }  // namespace
 
 std::string lm_eval_folder(const std::string& model) {
@@ -170,7 +177,7 @@ std::string lm_eval_sample(const exported_item& one) {
   for (const auto& metric : further) {
     json::value value = metric.comes_to == score::figure::mean ? json::value(0.0) : json::value();
     for (const auto& held : one.verdict.further) {
-      if (held.metric == metric.name) value = held.value;
+      if (held.metric == metric.name) value = lm_eval_value(metric, held);
     }
     out.emplace_back(std::string(metric.name), std::move(value));
   }

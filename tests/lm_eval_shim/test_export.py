@@ -3,12 +3,15 @@ it, and its hashes and standard errors are lm-eval's."""
 
 import json
 import os
+import pathlib
+import re
 import subprocess
 
 import datasets
 import errorbars
 import pytest
 from lm_eval import utils
+from lm_eval.api import metrics
 from lm_eval.api.metrics import mean_stderr
 from lm_eval.result_schema import SampleResult
 
@@ -126,3 +129,21 @@ def test_choices_are_pairs_of_a_sum_and_whether_it_is_the_likeliest(tmp_path):
         assert response == filtered
         assert float(response[0]) < 0 and response[1] in ("True", "False")
     assert sample["metrics"] == ["acc", "acc_norm"]
+
+
+def test_likelihoods_are_summed_up_by_lm_evals_functions(tmp_path):
+    model = pathlib.Path(__file__).parent.parent / "data/models/canned/canned-q8_0.gguf"
+    texts = [" is here.", " one and  two", "\u00e9"]
+    (tmp_path / "tasks.jsonl").write_text("".join(
+        json.dumps({"id": n, "prompt": "The answer", "target": text, "scorer": "perplexity"}) + "\n" for n, text in enumerate(texts)))
+    done = evalcore(tmp_path, "run", "tasks.jsonl", "--model", str(model), "--threads", "1", "--out", "run")
+    assert done.returncode == 0, done.stderr
+    done = evalcore(tmp_path, "export", "run", "--format", "lm-eval", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    results, samples = sorted((tmp_path / "out").rglob("*.json*"))
+    held = lines(samples)
+    told = json.loads(results.read_text())["results"]["tasks"]
+    for name, of in [("word_perplexity", metrics.weighted_perplexity), ("byte_perplexity", metrics.weighted_perplexity),
+                     ("bits_per_byte", metrics.bits_per_byte), ("perplexity", metrics.perplexity)]:
+        assert told[f"{name},none"] == pytest.approx(of([sample[name] for sample in held]), rel=1e-12), name
+    assert [sample["word_perplexity"][1] for sample in held] == [len(re.split(r"\s+", text)) for text in texts]
