@@ -9,6 +9,7 @@ evalcore_test(score
     unit/test_likelihoods.cpp
     unit/test_numeric.cpp
     unit/test_pass_at_k.cpp
+    unit/test_python_text.cpp
     unit/test_regex.cpp
     unit/test_reported_scores.cpp
     unit/test_text_scorers.cpp

@@ -1,22 +1,17 @@
 #include <algorithm>
 #include <map>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "score/pattern.hpp"
+#include "score/python_text.hpp"
 #include "score/scorers.hpp"
 #include "score/text_scorer.hpp"
 #include "score/unicode.hpp"
 
 namespace evalcore::score {
 namespace {
-
-std::vector<std::string_view> words_of(std::string_view text) {
-  static const pattern word = *pattern::compile_backtracking(R"(\S+)");
-  std::vector<std::string_view> out;
-  if (const auto found = word.find_all(text)) {
-    for (const auto& one : *found) out.push_back(*one[0]);
-  }
-  return out;
-}
 
 std::string joined(const std::vector<std::string_view>& words) {
   std::string out;
@@ -43,14 +38,14 @@ std::string normal(std::string_view text) {
     }
   }
   without.append(plain, from);
-  auto out = joined(words_of(without));
-  return out.empty() ? joined(words_of(plain)) : out;
+  auto out = joined(python_words(without));
+  return out.empty() ? joined(python_words(plain)) : out;
 }
 
 /// Both in normal form.
 double overlap(std::string_view got, std::string_view expected) {
-  const auto own = words_of(got);
-  const auto wanted_words = words_of(expected);
+  const auto own = python_words(got);
+  const auto wanted_words = python_words(expected);
   if (own.empty() || wanted_words.empty()) return got == expected ? 1 : 0;
   std::map<std::string_view, std::size_t> left;
   for (const auto one : wanted_words) ++left[one];

@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "score/pattern.hpp"
+#include "score/python_text.hpp"
 #include "score/scorers.hpp"
 #include "score/text.hpp"
 
@@ -15,9 +15,11 @@ constexpr const char* wanted = "scorer perplexity: the target must be a text, wh
 /// As lm-eval counts them: what white space parts, an empty piece before the first or behind the last
 /// included.
 double words(std::string_view text) {
-  static const pattern gap = *pattern::compile_backtracking(R"(\s+)");
-  const auto found = gap.find_all(text);
-  return found ? 1 + static_cast<double>(found->size()) : 1;
+  const auto held = python_words(text);
+  if (held.empty()) return text.empty() ? 1 : 2;
+  const bool before = held.front().data() != text.data();
+  const bool behind = held.back().data() + held.back().size() != text.data() + text.size();
+  return static_cast<double>(held.size()) + (before ? 1 : 0) + (behind ? 1 : 0);
 }
 
 class perplexity final : public scorer {

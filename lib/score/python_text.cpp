@@ -27,7 +27,51 @@ std::optional<std::string> without_underscores(std::string_view text) {
   return out;
 }
 
+/// The bytes of the white space that stands at `at`; 0: none does.
+std::size_t space_at(std::string_view text, std::size_t at) noexcept {
+  const auto byte = [&](std::size_t further) {
+    return at + further < text.size() ? static_cast<unsigned char>(text[at + further]) : 0U;
+  };
+  const auto first = byte(0);
+  if (first < 0x80)
+    return first == ' ' || (first >= 0x09 && first <= 0x0D) || (first >= 0x1C && first <= 0x1F) ? 1 : 0;
+  const auto second = byte(1);
+  const auto third = byte(2);
+  switch (first) {
+    case 0xC2:  // U+0085, U+00A0
+      return second == 0x85 || second == 0xA0 ? 2 : 0;
+    case 0xE1:  // U+1680
+      return second == 0x9A && third == 0x80 ? 3 : 0;
+    case 0xE2:  // U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F
+      if (second == 0x81) return third == 0x9F ? 3 : 0;
+      return second == 0x80 &&
+                     ((third >= 0x80 && third <= 0x8A) || third == 0xA8 || third == 0xA9 || third == 0xAF)
+                 ? 3
+                 : 0;
+    case 0xE3:  // U+3000
+      return second == 0x80 && third == 0x80 ? 3 : 0;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace
+
+std::vector<std::string_view> python_words(std::string_view text) {
+  std::vector<std::string_view> out;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto width = space_at(text, at);
+    if (width == 0) {
+      ++at;
+      continue;
+    }
+    if (at > begin) out.push_back(text.substr(begin, at - begin));
+    begin = at += width;
+  }
+  if (begin < text.size()) out.push_back(text.substr(begin));
+  return out;
+}
 
 std::string_view python_strip(std::string_view text) noexcept {
   while (!text.empty() && blank(text.front())) text.remove_prefix(1);

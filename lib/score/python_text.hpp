@@ -14,6 +14,9 @@ namespace evalcore::score {
 [[nodiscard]] std::string_view python_strip(std::string_view text) noexcept;
 /// text.split(separator), which must not be empty: of an empty text one empty piece.
 [[nodiscard]] std::vector<std::string_view> python_split(std::string_view text, std::string_view separator);
+/// text.split(), which also re.split(r"\s+", …) cuts at: what stands between white space, that of Unicode and
+/// the separators of ASCII (str.isspace).
+[[nodiscard]] std::vector<std::string_view> python_words(std::string_view text);
 /// text[1:-1], by characters.
 [[nodiscard]] std::string_view without_ends(std::string_view text) noexcept;
 /// int(text) of ASCII digits; absent where Python raises.
