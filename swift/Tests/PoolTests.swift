@@ -28,7 +28,7 @@ struct PoolTests {
         request.temperature = -1
         let range = await #expect(throws: EvalError.self) { try await pool.ask(request) }
         #expect(range?.code == .invalidArgument)
-        #expect(range?.message == "temperature cannot be -1.0")
+        #expect(range?.message == "temperature cannot be -1.0: the temperature is negative or not finite")
         request.temperature = nil
         request.parametersJSON = #"{"warmth": 1}"#
         let name = await #expect(throws: EvalError.self) { try await pool.ask(request) }
